@@ -1,0 +1,17 @@
+"""From a repository to a dated snapshot.
+
+Six stages, one way: crawl → split → verify → assess → publish → evaluate. Each reads what the one
+before left in the database and appends rows of its own; none calls another.
+
+    cli/        the commands; wires settings → store → stage
+    crawl/      what was merged?
+    split/      one pull → gold patch + test patch, problem statement, gates
+    verify/     leases a candidate and asks `validators` what its tests say
+    assess/     how good a task is it?
+    publish/    dated, immutable snapshots and their exports
+    evaluate/   predictions → grades → % resolved
+    store/      all the SQL
+    demo/       an offline forge that serves real releases in GitHub's shape
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,46 @@
+"""What a source of merged pulls must do."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from miner.model import PullRequest, Repo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """A pull as the source told it (`pull.base` unresolved and `diff` empty) and its raw payload."""
+
+    pull: PullRequest
+    raw: bytes = field(repr=False)
+
+
+class Source(Protocol):
+    """One place where pulls are merged, e.g. GitHub or a GitHub Enterprise server."""
+
+    @property
+    def name(self) -> str:
+        """Stored with every row: "github"."""
+        ...
+
+    @property
+    def resumable(self) -> bool:
+        """May a broken crawl restart from its newest stored row without leaving holes?"""
+        ...
+
+    def repo(self, name: str) -> Repo:
+        """Facts of one repository. ConfigError (with the closest match) when there is none."""
+        ...
+
+    def changed(self, repo: Repo, *, etag: str | None) -> tuple[bool, str | None]:
+        """Has any pull moved since `etag`? With the new etag. Costs no quota when nothing did."""
+        ...
+
+    def pulls(self, repo: Repo, *, since: datetime | None) -> Iterator[Fetched]:
+        """Merged pulls updated at or after `since`, newest update first."""
+        ...
+
+    def git_credentials(self) -> tuple[str, str] | None:
+        """(user, secret) for cloning over HTTP, handed to git by its askpass, or None."""
+        ...

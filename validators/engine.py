@@ -1,0 +1,114 @@
+"""What a container engine must do. Everything the guest does wrong is an Outcome, never raised.
+
+Any method raises EngineUnavailableError when the machinery failed: a dead daemon, a full disk of
+the host, an image that vanished.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from validators.model import Image, Limits, Outcome
+
+GUEST_UID = 1000
+"""Who runs the project's code: user `guest`, home /home/guest, in every base image."""
+
+TREE = "/testbed"
+"""Where the work tree is in every container: a fresh tmpfs in a run, a folder in an install."""
+
+VENV = "/opt/venv"
+"""The environment's virtual environment."""
+
+REPORT_PIPE = "/run/miner/report"
+"""A FIFO that the guest may only write to. What is written leaves the container at once."""
+
+
+class Container(Protocol):
+    """A running container. Leaving its `with` block removes it, whatever happened."""
+
+    def exec(
+        self,
+        command: Sequence[str],
+        *,
+        timeout_s: float,
+        root: bool = False,
+        env: Mapping[str, str] | None = None,
+        workdir: str | None = None,
+        stdin: bytes | None = None,
+    ) -> Outcome:
+        """Run a command to its end or its deadline, as `guest` or as root.
+
+        Output (stdout and stderr together) beyond the container's output limit is cut in the
+        middle while it streams. At the deadline every process of the guest is killed.
+        """
+        ...
+
+    def put(self, path: str, tar: bytes, *, root: bool = False) -> None:
+        """Unpack a tar into folder `path`, owned by `guest`, or by root and read-only to it."""
+        ...
+
+    def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
+        """A tar of file or folder `path`; None when it is not there or is larger than the limit."""
+        ...
+
+    def report(self) -> bytes:
+        """All that was written to REPORT_PIPE so far, complete up to this call (bounded)."""
+        ...
+
+    def commit(self, tag: str, *, labels: Mapping[str, str]) -> Image:
+        """Freeze the container's disk as an image. tmpfs mounts are not in it."""
+        ...
+
+
+class ContainerEngine(Protocol):
+    """One engine, reached through its socket. Picklable settings make it; see `engines.connect`."""
+
+    @property
+    def name(self) -> str:
+        """ "docker" or "podman"."""
+        ...
+
+    def run(
+        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+    ) -> AbstractContextManager[Container]:
+        """A container for test runs: no network, read-only root, tmpfs on TREE, /tmp and home."""
+        ...
+
+    def install(
+        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+    ) -> AbstractContextManager[Container]:
+        """A container for installs: network, writable and bounded disk, the uv cache volume."""
+        ...
+
+    def find(self, tag: str) -> Image | None:
+        """The local image of that tag."""
+        ...
+
+    def pull(self, reference: str) -> Image | None:
+        """Fetch an image; None when no registry has it or none can be reached."""
+        ...
+
+    def import_root(self, tar: Path, *, tag: str, labels: Mapping[str, str]) -> Image:
+        """Make an image of a root file system (a tar)."""
+        ...
+
+    def images(self, *, label: str) -> Sequence[tuple[Image, Mapping[str, str], int]]:
+        """(image, labels, bytes) of our images that carry `label`."""
+        ...
+
+    def remove_image(self, image: Image) -> bool:
+        """False when a container still uses it."""
+        ...
+
+    def sweep(self) -> int:
+        """Remove containers that a killed miner left behind (ours by label, owner dead)."""
+        ...
+
+    def close(self) -> None:
+        """Remove every container this process started; their `exec` calls end at once."""
+        ...
+
+
+Progress = Callable[[str], None]
+"""A line about what is going on, for people: "environment abc123: installing 14 packages"."""

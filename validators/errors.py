@@ -1,0 +1,31 @@
+"""What can go wrong with the machinery (never with the code under test).
+
+ValidatorError                     exit 1
+├── EngineUnavailableError         exit 75  retry: the daemon is gone, the disk is full
+├── EngineTooOldError              exit 69  a person has to act
+└── UnknownRecipeError             exit 65  names a language, runner or Python we do not know
+"""
+
+
+class ValidatorError(Exception):
+    """One sentence for a person: the fact, then the next step."""
+
+    exit_code = 1
+
+
+class EngineUnavailableError(ValidatorError):
+    """The engine, host or index failed, not the guest. Nothing was decided; try again later."""
+
+    exit_code = 75
+
+
+class EngineTooOldError(ValidatorError):
+    """The engine answers but cannot enforce what a run needs."""
+
+    exit_code = 69
+
+
+class UnknownRecipeError(ValidatorError):
+    """A recipe names something this version does not know."""
+
+    exit_code = 65
