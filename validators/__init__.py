@@ -8,7 +8,7 @@
     reporter.py     the one-file plug-in that reports from inside the tests
     patching.py     patches onto a tree                              run.py     one Run
     verification.py repeated runs → Verdict                          grading.py pure rules
-    evaluation.py   model patch → Grade                              infra.py   a broken machine's marks
+    evaluation.py   model patch → Grade                              infra.py   broken-machine marks
     examination.py  recipes tried in order → Examination
     workshop.py     picklable settings that do all this on any machine
 

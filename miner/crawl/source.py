@@ -10,7 +10,7 @@ from miner.model import PullRequest, Repo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A pull as the source told it (`pull.base` unresolved and `diff` empty) and its raw payload."""
+    """A pull as told (`base` unresolved, `diff` empty) and its raw payload."""
 
     pull: PullRequest
     raw: bytes = field(repr=False)

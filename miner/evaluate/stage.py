@@ -1,4 +1,4 @@
-"""Evaluate: predictions × dataset → graded evaluations and % resolved."""
+"""Evaluate: predictions and a dataset → graded evaluations and % resolved."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -1,0 +1,1 @@
+"""Repeatable measurements; each module prints one JSON line of figures."""
