@@ -1,0 +1,98 @@
+"""Which tests run here: services by flag, sockets closed to all but loopback.
+
+A test marked `docker`, `postgres` or `network` is deselected without `--run-docker`,
+`--run-postgres` or `--run-network`; with the flag a missing service fails the whole run, so that a
+gate never passes because its machine lost a daemon.
+"""
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import psycopg
+import pytest
+import pytest_socket
+
+SERVICES = ("docker", "postgres", "network")
+LOOPBACK = ["127.0.0.1", "::1", "localhost"]
+ENGINE_SOCKETS = (Path("/var/run/docker.sock"), Path("/run/podman/podman.sock"))
+POSTGRES_ENV = "MINER_TEST_POSTGRES_URL"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """One flag a service."""
+    group = parser.getgroup("services")
+    for service in SERVICES:
+        group.addoption(
+            f"--run-{service}",
+            action="store_true",
+            default=False,
+            help=f"also run the tests marked `{service}`; fails when it is missing",
+        )
+    group.addoption(
+        "--postgres-url",
+        default=os.environ.get(POSTGRES_ENV),
+        help=f"database in which each test makes a schema of its own (default: ${POSTGRES_ENV})",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests whose service was not asked for."""
+    off = {name for name in SERVICES if not config.getoption(f"--run-{name}")}
+    left_out = [item for item in items if any(item.get_closest_marker(name) for name in off)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        dropped = set(left_out)
+        items[:] = [item for item in items if item not in dropped]
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Stop at once when a service that was asked for does not answer."""
+    probes: Mapping[str, Callable[[pytest.Config], str | None]] = {
+        "docker": _docker_trouble,
+        "postgres": _postgres_trouble,
+    }
+    for name, trouble in probes.items():
+        if session.config.getoption(f"--run-{name}") and (why := trouble(session.config)):
+            pytest.exit(
+                f"--run-{name} was given, but {why}", returncode=pytest.ExitCode.USAGE_ERROR
+            )
+
+
+def _docker_trouble(config: pytest.Config) -> str | None:
+    for path in ENGINE_SOCKETS:
+        try:
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.connect(str(path))
+        except OSError:
+            continue
+        return None
+    return "no container engine answers on its socket; start Docker or podman"
+
+
+def _postgres_trouble(config: pytest.Config) -> str | None:
+    url = config.getoption("--postgres-url")
+    if not url:
+        return f"no database is named; give --postgres-url or set {POSTGRES_ENV}"
+    try:
+        psycopg.connect(
+            url.replace("postgresql+psycopg://", "postgresql://"), connect_timeout=5
+        ).close()
+    except psycopg.OperationalError as error:
+        return f"the database does not answer: {str(error).splitlines()[0]}"
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Close the network to tests that do not name a service (pytest-socket opens it again)."""
+    if not any(item.get_closest_marker(name) for name in SERVICES):
+        pytest_socket.socket_allow_hosts(LOOPBACK, allow_unix_socket=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_url(pytestconfig: pytest.Config) -> str:
+    """SQLAlchemy URL of the test server's database: `postgresql+psycopg://…`."""
+    url: str = pytestconfig.getoption("--postgres-url")
+    return url.replace("postgresql://", "postgresql+psycopg://", 1)

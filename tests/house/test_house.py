@@ -1,0 +1,58 @@
+"""The rules of the house that no other tool checks."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted(
+    path for package in ("miner", "validators") for path in (ROOT / package).rglob("*.py")
+)
+GUEST_SIDE = {"validators/reporter.py", "validators/unittest_reporter.py"}
+"""Files that are carried into the container: they speak and read the environment there."""
+FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "core", "misc", "types"}
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _calls(tree: ast.AST, name: str) -> Iterator[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+            yield node.lineno
+
+
+def test_only_the_command_line_prints() -> None:
+    printing = [
+        f"{_name(path)}:{line}"
+        for path in SOURCES
+        if not _name(path).startswith("miner/cli/") and _name(path) not in GUEST_SIDE
+        for line in _calls(ast.parse(path.read_bytes()), "print")
+    ]
+    assert printing == []
+
+
+def test_every_module_says_its_subject() -> None:
+    silent = [
+        _name(path)
+        for path in SOURCES
+        if path.read_bytes().strip() and not ast.get_docstring(ast.parse(path.read_bytes()))
+    ]
+    assert silent == []
+
+
+def test_modules_are_named_after_their_subject() -> None:
+    assert [
+        _name(path)
+        for path in SOURCES
+        if path.stem in FORBIDDEN_NAMES or path.parent.name in FORBIDDEN_NAMES
+    ] == []
+
+
+def test_the_environment_is_read_in_one_place() -> None:
+    readers = {
+        _name(path) for path in SOURCES if re.search(r"\bos\.(environ|getenv)\b", path.read_text())
+    }
+    assert readers <= {"miner/config.py"} | GUEST_SIDE
