@@ -24,6 +24,6 @@ class Store(Protocol):
         """Append, with the run's log."""
         ...
 
-    def evaluations(self, *, dataset: str, run_id: str) -> Sequence[Evaluation]:
-        """The newest evaluation per instance and model of a run."""
+    def evaluations(self, *, dataset: str, run_id: str | None) -> Sequence[Evaluation]:
+        """The newest evaluation per instance and model of a run, or (None) of every run."""
         ...
