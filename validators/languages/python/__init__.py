@@ -1,0 +1,18 @@
+"""Python: what its files are, how its projects are built and tested, what its runners report."""
+
+from validators.languages.base import Language
+from validators.languages.python.paths import classify, test_files
+from validators.languages.python.proposals import manifest_paths, propose_recipes
+from validators.languages.python.repair import repair
+from validators.languages.python.report import READERS
+
+LANGUAGE = Language(
+    name="python",
+    suffixes=frozenset({".py", ".pyi", ".pyx", ".pxd"}),
+    classify=classify,
+    manifest_paths=manifest_paths,
+    propose_recipes=propose_recipes,
+    repair=repair,
+    test_files=test_files,
+    read_report=READERS,
+)
