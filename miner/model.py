@@ -1,11 +1,14 @@
 """The rows that flow from stage to stage. Frozen values; aware UTC datetimes; tuples."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 
 from validators.model import Environment, Examination, Grade, Recipe, Verdict
+
+Clock = Callable[[], datetime]
+"""The time, aware and UTC: an argument, never ambient."""
 
 
 class Stage(StrEnum):
