@@ -6,7 +6,9 @@ MinerError                         exit 1
 │   ├── RateLimitedError(until)
 │   └── SourceUnavailableError
 ├── BadItemError                   exit 1   this item only; the stage loop stores a Rejection
-│   └── MalformedPayloadError
+│   ├── MalformedPayloadError
+│   ├── NotFoundError                       the source has no such thing (any more), or hides it
+│   └── BlockedError(reason)                taken down: DMCA or the source's terms
 └── FatalError                     exit 70  stop
     ├── SchemaOutOfDateError                run `miner db upgrade`
     └── SnapshotFrozenError
@@ -53,6 +55,18 @@ class BadItemError(MinerError):
 
 class MalformedPayloadError(BadItemError):
     """The source sent something that is not what its schema says."""
+
+
+class NotFoundError(BadItemError):
+    """The source has no such thing, has it no more, or does not show it to this token."""
+
+
+class BlockedError(BadItemError):
+    """The source has taken the thing down; what was stored of it is not to be exported."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason  # "dmca", "tos" …
 
 
 class FatalError(MinerError):

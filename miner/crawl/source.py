@@ -16,6 +16,16 @@ class Fetched:
     raw: bytes = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """A pull that the source told in a form we cannot read. `number` 0: not even that."""
+
+    repo: str
+    number: int
+    error: str
+    raw: bytes = field(repr=False)
+
+
 class Source(Protocol):
     """One place where pulls are merged, e.g. GitHub or a GitHub Enterprise server."""
 
@@ -34,11 +44,15 @@ class Source(Protocol):
         ...
 
     def changed(self, repo: Repo, *, etag: str | None) -> tuple[bool, str | None]:
-        """Has any pull moved since `etag`? With the new etag. Costs no quota when nothing did."""
+        """Has any pull moved since `etag`? With the new etag. Costs no quota when nothing did.
+
+        `etag` is the source's own mark: the store keeps it as text and never looks inside.
+        NotFoundError, BlockedError when the repository is gone or taken down.
+        """
         ...
 
-    def pulls(self, repo: Repo, *, since: datetime | None) -> Iterator[Fetched]:
-        """Merged pulls updated at or after `since`, newest update first."""
+    def pulls(self, repo: Repo, *, since: datetime | None) -> Iterator[Fetched | Unreadable]:
+        """Merged pulls updated at or after `since`, newest update first; none is left out."""
         ...
 
     def git_credentials(self) -> tuple[str, str] | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from miner.model import PullRequest, Repo
+from miner.model import PullRequest, Rejection, Repo
 
 
 class Store(Protocol):
@@ -14,8 +14,15 @@ class Store(Protocol):
         """Names of the watched repositories, in the order they were added."""
         ...
 
+    def known(self, name: str) -> Repo | None:
+        """A repository as last saved, by its present name, else by one it had before."""
+        ...
+
     def save_repo(self, repo: Repo, *, now: datetime) -> None:
-        """Insert or update by (source, database_id); a new name keeps the old rows."""
+        """Insert or update by (source, database_id); a new name keeps the old rows.
+
+        Ends a tombstone: the repository is there again.
+        """
         ...
 
     def watermark(self, repo: Repo) -> datetime | None:
@@ -42,4 +49,12 @@ class Store(Protocol):
 
     def record_failure(self, repo: str, *, error: str, now: datetime) -> None:
         """Append a failed attempt of the machinery; the repository stays due."""
+        ...
+
+    def reject(self, rejection: Rejection, *, raw: bytes) -> None:
+        """Append a no of the crawl with the payload it is about; the same again: nothing."""
+        ...
+
+    def bury(self, repo: Repo, *, reason: str, now: datetime) -> None:
+        """Append a tombstone ("deleted", "dmca", "tos" …): exports leave the repository out."""
         ...
