@@ -1,0 +1,21 @@
+"""The git command: mirrors, diffs as bytes, the tree of a commit, does base + patches equal it.
+
+    command.py  how git is run here: clean settings, no prompts, limits, credentials by askpass
+    mirrors.py  one bare mirror a repository, made and updated under a lock
+    mirror.py   reading a mirror
+    change.py   what git says of one changed file
+    tree.py     the files of a commit as a tar
+
+Repositories are strangers' input. Their configuration never counts (a mirror's own config file is
+ours), their hooks and filters never run, submodules are never followed, LFS objects never fetched.
+
+Blobs leave a mirror as they are stored: `.gitattributes` changes no line end. Patches are in terms
+of blobs, so they fit the trees that are handed out, whatever the project asks of a work tree.
+"""
+
+from miner.git.change import Comparison, RawChange
+from miner.git.mirror import Mirror
+from miner.git.mirrors import Mirrors
+from miner.git.tree import TreeEntry
+
+__all__ = ["Comparison", "Mirror", "Mirrors", "RawChange", "TreeEntry"]

@@ -1,0 +1,166 @@
+"""How git is run: clean settings, no prompts, limits on time and output, no secret in sight."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import urllib.request
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, cast
+
+from miner.errors import BadItemError, ConfigError
+
+READ_TIMEOUT_S = 300
+OUTPUT_LIMIT_MB = 512
+
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+_SETTINGS = {
+    "core.hooksPath": "/dev/null",
+    "core.attributesFile": "/dev/null",
+    "core.excludesFile": "/dev/null",
+    "core.quotePath": "false",
+    "core.autocrlf": "false",
+    "core.fsmonitor": "false",
+    "core.pager": "cat",
+    "credential.helper": "",
+    "diff.noprefix": "false",
+    "diff.mnemonicPrefix": "false",
+    "diff.algorithm": "myers",
+    "diff.renameLimit": "1000",
+    # newer gits read HEAD's .gitattributes in a bare repository: the bytes would depend on the git
+    "attr.tree": _EMPTY_TREE,
+    "fetch.recurseSubmodules": "false",
+    "gc.auto": "0",  # what is reachable from no branch any more may still be some pull's base
+    "maintenance.auto": "false",
+    "http.lowSpeedLimit": "1000",
+    "http.lowSpeedTime": "60",
+    "safe.directory": "*",
+}
+
+
+class TooLongError(BadItemError):
+    """A git process took longer than it was given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What one git process said. `error` is what it wrote for people."""
+
+    exit_code: int
+    output: bytes = field(repr=False)
+    error: str
+
+    @property
+    def ok(self) -> bool:
+        """git ended with status 0."""
+        return self.exit_code == 0
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The whole environment of a git process: nothing of ours but the proxy settings."""
+    return {
+        "PATH": f"{_git().parent}:{os.defpath}",
+        "HOME": "/nonexistent",
+        "LC_ALL": "C",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_LFS_SKIP_SMUDGE": "1",
+        "GIT_PROTOCOL_FROM_USER": "0",
+        "GIT_ALLOW_PROTOCOL": "none",
+        **(extra or {}),
+    }
+
+
+def proxies() -> dict[str, str]:
+    """The machine's proxy settings, as variables for a git that talks to a server."""
+    return {f"{scheme}_proxy": url for scheme, url in urllib.request.getproxies().items()}
+
+
+def command(git_dir: Path, arguments: Sequence[str], settings: Mapping[str, str]) -> list[str]:
+    """The argument vector of a git process on a bare repository."""
+    options = [
+        part
+        for name, value in {**_SETTINGS, **settings}.items()
+        for part in ("-c", f"{name}={value}")
+    ]
+    return [str(_git()), f"--git-dir={git_dir}", *options, *arguments]
+
+
+def run(
+    git_dir: Path,
+    arguments: Sequence[str],
+    *,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    settings: Mapping[str, str] | None = None,
+    timeout_s: float = READ_TIMEOUT_S,
+) -> Answer:
+    """Run git to its end.
+
+    TooLongError after `timeout_s`, BadItemError past OUTPUT_LIMIT_MB of output; the caller judges
+    the exit code. Every process git started is gone afterwards.
+    """
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
+        given.write(stdin)
+        given.seek(0)
+        process = subprocess.Popen(
+            command(git_dir, arguments, settings or {}),
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            env=environment(env),
+            start_new_session=True,
+        )
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            _kill(process)
+
+        timer = threading.Timer(timeout_s, stop)
+        timer.daemon = True
+        timer.start()
+        try:
+            output = _read(cast(IO[bytes], process.stdout))
+            process.wait()  # the timer bounds it
+        finally:
+            timer.cancel()
+            if process.returncode is None:
+                _kill(process)
+                process.wait()
+        complaints.seek(0)
+        error = complaints.read(100_000).decode("utf-8", "replace")
+    if late.is_set():
+        raise TooLongError(f"git {arguments[0]} took longer than {timeout_s:.0f} s and was ended.")
+    return Answer(exit_code=process.returncode, output=output, error=error)
+
+
+def _read(stream: IO[bytes]) -> bytes:
+    """All of a stream up to the limit."""
+    limit = OUTPUT_LIMIT_MB * 1024 * 1024
+    with stream:
+        output = stream.read(limit + 1)
+    if len(output) > limit:
+        raise BadItemError(f"git answered with more than {OUTPUT_LIMIT_MB} MB; this is too large.")
+    return output
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _git() -> Path:
+    found = shutil.which("git")
+    if found is None:
+        raise ConfigError("The command `git` was not found; install git 2.34 or newer.")
+    return Path(found)

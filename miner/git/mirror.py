@@ -1,0 +1,184 @@
+"""Reading a mirror: commits, changes, files, and whether patches make another commit's tree."""
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from miner.errors import BadItemError
+from miner.git import command
+from miner.git.change import Comparison, RawChange, parse
+from miner.git.tree import TreeEntry, check, pack, parse_entries
+from validators.model import Tree
+
+_OID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_COMPARE = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev")
+_PATCH = ("--patch", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv")
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """A bare repository on this machine. Cheap to make; safe to read while another updates it.
+
+    Every commit argument is a full object id. BadItemError where a commit is not in the mirror.
+    """
+
+    path: Path
+    name: str  # "owner/name", for messages
+
+    def has(self, commit: str) -> bool:
+        """Is it there, with its tree? (Never true for a branch name.)"""
+        if _OID.fullmatch(commit) is None:
+            return False
+        return self._run("cat-file", "-e", f"{commit}^{{tree}}").ok
+
+    def parents(self, commit: str) -> tuple[str, ...]:
+        """The parents, first parent first; () for a root commit."""
+        return self._header(commit)[0]
+
+    def committed_at(self, commit: str) -> datetime:
+        """The committer's time, UTC."""
+        return self._header(commit)[1]
+
+    def merge_base(self, a: str, b: str) -> str | None:
+        """The best common ancestor, or None when the histories are unrelated."""
+        answer = self._run("merge-base", self._checked(a), self._checked(b))
+        if answer.exit_code == 1 and not answer.error:
+            return None
+        return self._said(answer).decode().split()[0]
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Is `older` the same as `newer` or reachable from it?"""
+        answer = self._run("merge-base", "--is-ancestor", self._checked(older), newer)
+        if answer.exit_code == 1 and not answer.error:
+            return False
+        self._said(answer)
+        return True
+
+    def changes(self, a: str, b: str, *, renames: bool = True) -> tuple[RawChange, ...]:
+        """The changed files from `a` to `b`, in the order of `diff`."""
+        return self._compare(a, b, "-M" if renames else "--no-renames").changes
+
+    def diff(self, a: str, b: str, *, renames: bool = True) -> bytes:
+        """git's own diff: binary content and full blob names in it, renames found, a/ and b/."""
+        return self.compare(a, b, renames=renames).diff
+
+    def compare(self, a: str, b: str, *, renames: bool = True) -> Comparison:
+        """`changes` and `diff` of one run of git."""
+        return self._compare(a, b, "-M" if renames else "--no-renames", *_PATCH)
+
+    def entries(self, commit: str) -> tuple[TreeEntry, ...]:
+        """Every file, symlink and submodule of a commit, sorted by git."""
+        answer = self._run("ls-tree", "-r", "-l", "-z", "--full-tree", self._checked(commit))
+        return parse_entries(self._said(answer))
+
+    def paths(self, commit: str) -> tuple[str, ...]:
+        """The paths of its files and symlinks (str as in RawChange)."""
+        return tuple(entry.path for entry in self.entries(commit) if entry.mode != "160000")
+
+    def read(self, commit: str, path: str) -> bytes | None:
+        """A file's bytes (a symlink's target); None where there is no such file."""
+        blobs = [entry.blob for entry in self._at(commit, path) if entry.mode != "160000"]
+        return self.blobs(blobs)[blobs[0]] if blobs else None
+
+    def blobs(self, oids: Sequence[str]) -> Mapping[str, bytes]:
+        """Contents by blob name. BadItemError when one is missing."""
+        wanted = tuple(dict.fromkeys(oids))
+        output = self._said(
+            self._run("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in wanted).encode())
+        )
+        found, at = {}, 0
+        for oid in wanted:
+            end = output.index(b"\n", at)
+            header = output[at:end].decode().split()
+            if len(header) != 3 or header[1] != "blob":
+                raise BadItemError(f"Object {oid} of {self.name} is not a blob in the mirror.")
+            size = int(header[2])
+            found[oid] = output[end + 1 : end + 1 + size]
+            at = end + size + 2
+        return found
+
+    def tree(self, commit: str) -> Tree:
+        """All files of a commit as a tar: symlinks and modes as stored, submodules empty folders,
+        export-ignored files there, LFS files as pointers."""
+        entries = self.entries(commit)
+        check(entries)
+        contents = self.blobs([entry.blob for entry in entries if entry.mode != "160000"])
+        committed_at = self.committed_at(commit)
+        return Tree(
+            commit=commit,
+            committed_at=committed_at,
+            tar=pack(entries, read=contents.__getitem__, committed_at=committed_at),
+            nearest_tag=self.nearest_tag(commit),
+        )
+
+    def nearest_tag(self, commit: str) -> str | None:
+        """The nearest tag behind the commit (or on it) whose name has a digit."""
+        answer = self._run(
+            "describe", "--tags", "--abbrev=0", "--match=*[0-9]*", self._checked(commit)
+        )
+        if "No names found" in answer.error or "No tags can describe" in answer.error:
+            return None
+        return self._said(answer).decode("utf-8", "replace").strip()
+
+    def tree_id(self, commit: str) -> str:
+        """The object id of a commit's tree."""
+        return self._said(self._run("rev-parse", f"{self._checked(commit)}^{{tree}}")).decode()[:-1]
+
+    def apply_check(self, commit: str, patches: Sequence[bytes]) -> str | None:
+        """The tree id of `commit` with `patches` applied in order; None when one does not apply.
+
+        Happens in a throw-away index and object folder: the mirror is not touched.
+        """
+        self._checked(commit)
+        with tempfile.TemporaryDirectory(prefix="miner-apply-") as scratch:
+            env = {
+                "GIT_INDEX_FILE": f"{scratch}/index",
+                "GIT_OBJECT_DIRECTORY": scratch,
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self.path / "objects"),
+            }
+            self._said(self._run("read-tree", commit, env=env))
+            for patch in patches:
+                if not patch:
+                    continue
+                apply = ("apply", "--cached", "--whitespace=nowarn", "-")
+                if not self._run(*apply, stdin=patch, env=env).ok:
+                    return None
+            return self._said(self._run("write-tree", env=env)).decode().strip()
+
+    def _at(self, commit: str, path: str) -> tuple[TreeEntry, ...]:
+        """The entry of one path, if it is a file, a symlink or a submodule."""
+        if {"", ".", ".."} & set(path.split("/")):
+            return ()
+        answer = self._run("ls-tree", "-l", "-z", "--full-tree", self._checked(commit), "--", path)
+        entries = parse_entries(self._said(answer))
+        return tuple(entry for entry in entries if entry.path == path and entry.mode != "040000")
+
+    def _compare(self, a: str, b: str, *options: str) -> Comparison:
+        answer = self._run(*_COMPARE, *options, self._checked(a), self._checked(b))
+        changes, diff = parse(self._said(answer))
+        return Comparison(changes=changes, diff=diff)
+
+    def _header(self, commit: str) -> tuple[tuple[str, ...], datetime]:
+        answer = self._run("rev-list", "--no-walk", "--format=%P%x00%ct", self._checked(commit))
+        parents, _, seconds = self._said(answer).decode().split("\n")[1].partition("\0")
+        return tuple(parents.split()), datetime.fromtimestamp(int(seconds), tz=UTC)
+
+    def _checked(self, commit: str) -> str:
+        """Only full ids get to git: a branch name or an option would mean something else."""
+        if _OID.fullmatch(commit) is None:
+            raise BadItemError(f"{commit!r} is not a full commit id.")
+        return commit
+
+    def _run(
+        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None
+    ) -> command.Answer:
+        return command.run(self.path, arguments, stdin=stdin, env=env)
+
+    def _said(self, answer: command.Answer) -> bytes:
+        if not answer.ok:
+            reason = answer.error.strip().splitlines()[-1:] or [f"exit code {answer.exit_code}"]
+            raise BadItemError(f"git cannot read the mirror of {self.name}: {reason[0]}.")
+        return answer.output

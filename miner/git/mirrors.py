@@ -1,0 +1,234 @@
+"""One bare mirror a repository: made and updated under a lock, never half there.
+
+Credentials reach git by an askpass script that reads two variables of that one child process and
+answers only for the server they are meant for. They are in no argument, URL, file or message.
+"""
+
+import fcntl
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from miner.errors import (
+    BlockedError,
+    ConfigError,
+    MinerError,
+    NotFoundError,
+    RetryableError,
+    SourceUnavailableError,
+)
+from miner.git import command
+from miner.git.mirror import Mirror
+
+FETCH_TIMEOUT_S = 3600
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*/[A-Za-z0-9_.-]+")
+_REF = re.compile(r"refs/[A-Za-z0-9_./-]+")
+_BRANCHES = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+_ASKPASS = """#!/bin/sh
+case "$1" in
+"$MINER_GIT_USER_PROMPT"*) printf '%s\\n' "$MINER_GIT_USER" ;;
+"$MINER_GIT_SECRET_PROMPT"*) printf '%s\\n' "$MINER_GIT_SECRET" ;;
+*) exit 1 ;;
+esac
+"""
+_BLOCKED = {"dmca": "dmca", "error: 451": "dmca", "has been disabled": "tos"}
+_ABSENT = (
+    "repository not found",
+    "' not found",
+    "error: 404",
+    "does not exist",
+    "does not appear to be a git repository",
+)
+_REFUSED = (
+    "authentication failed",
+    "could not read username",
+    "could not read password",
+    "error: 401",
+    "error: 403",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrors:
+    """The folder with all mirrors. `ca_bundle`: certificates for servers behind a TLS proxy."""
+
+    root: Path
+    ca_bundle: Path | None = None
+
+    def open(self, name: str) -> Mirror:
+        """The mirror of "owner/name". ConfigError when there is none."""
+        path = self._path(name)
+        if not path.is_dir():
+            raise ConfigError(
+                f"There is no mirror of {name} here; run `miner crawl --repo {name}`."
+            )
+        return Mirror(path, name)
+
+    def update(
+        self,
+        name: str,
+        clone_url: str,
+        *,
+        refs: Sequence[str] = (),
+        credentials: tuple[str, str] | None = None,
+    ) -> Mirror:
+        """Create or fetch: all branches and tags, and those of `refs` that the server has.
+
+        `refs` are full names such as refs/pull/7/head. A ref that vanished from the server goes,
+        its commits stay. NotFoundError or BlockedError when the repository is not there or was
+        taken down, ConfigError when it refuses `credentials` (user, secret), SourceUnavailableError
+        when it cannot be reached now.
+        """
+        path = self._path(name)
+        remote = _Remote(name, clone_url, credentials, self.ca_bundle, self._askpass())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(path.with_name(f".{path.name}.lock")):
+            if path.is_dir():
+                remote.fetch(path, refs)
+            else:
+                self._create(path, remote, refs)
+        return Mirror(path, name)
+
+    def _create(self, path: Path, remote: "_Remote", refs: Sequence[str]) -> None:
+        """Fetch into a folder of another name and rename it: a mirror is there whole or not."""
+        for left_over in path.parent.glob(f".{path.name}.new-*"):
+            shutil.rmtree(left_over)
+        made = Path(tempfile.mkdtemp(prefix=f".{path.name}.new-", dir=path.parent))
+        try:
+            command.run(made, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"])
+            remote.fetch(made, refs)
+            made.rename(path)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+    def _path(self, name: str) -> Path:
+        if _NAME.fullmatch(name) is None or ".." in name:
+            raise ConfigError(f"{name!r} is not a repository name; it looks like owner/name.")
+        return self.root / f"{name}.git"
+
+    def _askpass(self) -> Path:
+        """The askpass script; made when first needed, the same for all."""
+        script = self.root / "askpass.sh"
+        if not script.is_file():
+            self.root.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=self.root, delete=False) as made:
+                made.write(_ASKPASS)
+            Path(made.name).chmod(0o700)
+            Path(made.name).rename(script)
+        return script
+
+
+@dataclass(frozen=True, slots=True)
+class _Remote:
+    """Where a mirror comes from, and how git may talk to it."""
+
+    name: str
+    url: str
+    credentials: tuple[str, str] | None
+    ca_bundle: Path | None
+    askpass: Path
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https", "file") and not self.url.startswith("/"):
+            raise ConfigError(f"The clone address of {self.name} is neither http(s) nor a path.")
+        if parts.username or parts.password:
+            raise ConfigError(f"The clone address of {self.name} holds credentials; take them out.")
+
+    def fetch(self, git_dir: Path, refs: Sequence[str]) -> None:
+        """Branches and tags, then the pulls' refs that are there."""
+        self._fetch(git_dir, _BRANCHES, "--prune")
+        wanted = [ref for ref in dict.fromkeys(refs) if _REF.fullmatch(ref)]
+        if not wanted:
+            return
+        answer = self._git(git_dir, ["fetch", *_QUIET, "--stdin", self.url], _lines(wanted))
+        if "couldn't find remote ref" in answer.error:
+            there = self._there()
+            wanted = [ref for ref in wanted if ref in there]
+            answer = self._git(git_dir, ["fetch", *_QUIET, "--stdin", self.url], _lines(wanted))
+        self._judge(answer)
+
+    def _fetch(self, git_dir: Path, refspecs: Sequence[str], *options: str) -> None:
+        self._judge(self._git(git_dir, ["fetch", *_QUIET, *options, self.url, *refspecs]))
+
+    def _there(self) -> frozenset[str]:
+        """Every ref the server has."""
+        answer = self._git(Path("/nonexistent"), ["ls-remote", "--quiet", self.url])
+        self._judge(answer)
+        lines = answer.output.decode("utf-8", "replace").splitlines()
+        return frozenset(line.partition("\t")[2] for line in lines)
+
+    def _git(self, git_dir: Path, arguments: list[str], stdin: bytes = b"") -> command.Answer:
+        settings = {} if self.ca_bundle is None else {"http.sslCAInfo": str(self.ca_bundle)}
+        try:
+            return command.run(
+                git_dir,
+                arguments,
+                stdin=stdin,
+                env=self._environment(),
+                settings=settings,
+                timeout_s=FETCH_TIMEOUT_S,
+            )
+        except command.TooLongError as error:
+            raise SourceUnavailableError(f"Fetching {self.name}: {error}") from error
+
+    def _environment(self) -> Mapping[str, str]:
+        if not urlsplit(self.url).scheme.startswith("http"):
+            return {"GIT_ALLOW_PROTOCOL": "file"}
+        web = {"GIT_ALLOW_PROTOCOL": "http:https", **command.proxies()}
+        if self.credentials is None:
+            return web
+        user, secret = self.credentials
+        parts = urlsplit(self.url)
+        return {
+            **web,
+            "GIT_ASKPASS": str(self.askpass),
+            "MINER_GIT_USER": user,
+            "MINER_GIT_SECRET": secret,
+            "MINER_GIT_USER_PROMPT": f"Username for '{parts.scheme}://{parts.netloc}'",
+            "MINER_GIT_SECRET_PROMPT": (
+                f"Password for '{parts.scheme}://{quote(user, safe='')}@{parts.netloc}'"
+            ),
+        }
+
+    def _judge(self, answer: command.Answer) -> None:
+        if not answer.ok:
+            raise _failure(self.name, answer.error)
+
+
+_QUIET = ("--quiet", "--no-tags", "--no-write-fetch-head", "--force", "--no-auto-maintenance")
+
+
+def _lines(refs: Sequence[str]) -> bytes:
+    return "".join(f"+{ref}:{ref}\n" for ref in refs).encode()
+
+
+def _failure(name: str, error: str) -> MinerError:
+    """One sentence of what git said when it could not fetch. Hosts may hide what is private by
+    asking for credentials, so both cases share a sentence."""
+    said = error.lower()
+    for mark, reason in _BLOCKED.items():
+        if mark in said:
+            return BlockedError(f"{name} was taken down by its host ({reason}).", reason=reason)
+    if any(mark in said for mark in _ABSENT):
+        return NotFoundError(f"There is no repository {name} at its clone address.")
+    if any(mark in said for mark in _REFUSED):
+        return ConfigError(f"{name} does not exist or refuses the token; check both.")
+    if "no space left" in said:
+        return RetryableError(f"The disk is full: the mirror of {name} was not updated.")
+    last = error.strip().splitlines()[-1:] or ["git said nothing"]
+    return SourceUnavailableError(f"{name} cannot be fetched now: {last[0]}.")
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Wait until no other process updates this mirror; the kernel frees a dead holder's lock."""
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
