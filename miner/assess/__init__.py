@@ -1,0 +1,12 @@
+"""How good a task is it? One file a signal; a raised one (`"flag": true`) becomes an export flag.
+
+size.py        files, hunks, lines and a difficulty by rule
+leak.py        does the text give the fix away?
+clarity.py     does the text say enough, and do the tests ask for more than it says?
+"""
+
+from miner.assess import clarity, leak, size
+from miner.assess.measure import Measure
+
+SIGNALS: tuple[Measure, ...] = (size.SIZE, leak.LEAK, clarity.CLARITY)
+"""Every signal, in the order they are measured."""

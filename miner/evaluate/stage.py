@@ -1,12 +1,22 @@
 """Evaluate: predictions and a dataset → graded evaluations and % resolved."""
 
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from miner.model import Evaluation
+from miner.evaluate.dataset import Dataset, DatasetRow, patch_hash
+from miner.model import Clock, Evaluation, EvaluationState, Prediction, Stage, StageReport
+from miner.progress import Progress
+from validators.errors import ValidatorError
+from validators.model import Flaw, Grade, GradingTask, Tally, Tree
 
 GRADER_VERSION = 1
 """Counts up when grades may change: cached grades of older versions are not used."""
+
+ATTEMPTS = 2
+"""Tries of one grade when the machine fails, before it is reported as infrastructure."""
 
 
 class Store(Protocol):
@@ -27,3 +37,197 @@ class Store(Protocol):
     def evaluations(self, *, dataset: str, run_id: str | None) -> Sequence[Evaluation]:
         """The newest evaluation per instance and model of a run, or (None) of every run."""
         ...
+
+
+class Grader(Protocol):
+    """Grades one patch; `validators.Workshop` does. It crosses process borders: picklable."""
+
+    def grade(self, task: GradingTask, *, model_patch: bytes) -> Grade:
+        """Raises ValidatorError when the machine, not the patch, failed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hands:
+    """Who does the work, where trees come from, and how many grades are under way at a time."""
+
+    executor: Executor
+    grader: Grader
+    tree: Callable[[DatasetRow], Tree]
+    in_flight: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """Predictions of one or more models, graded under one run id."""
+
+    run_id: str
+    predictions: tuple[Prediction, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    row: DatasetRow
+    prediction: Prediction
+    patch_hash: str
+    attempt: int = field(default=1)
+
+
+def evaluate(
+    store: Store,
+    *,
+    dataset: Dataset,
+    submission: Submission,
+    hands: Hands,
+    now: Clock,
+    progress: Progress,
+) -> StageReport:
+    """Grade every row for every model of the submission; each grade is stored as it comes.
+
+    What is graded already (same row, patch and grader version) is not run again, so a stopped
+    evaluation goes on where it was. Results are read back by `store.evaluations`.
+    """
+    desk = _Desk(store=store, dataset=dataset, run_id=submission.run_id, now=now, progress=progress)
+    answers = {(p.model_name_or_path, p.instance_id): p for p in submission.predictions}
+    models = sorted({model for model, _ in answers})
+    progress.start("evaluate", total=len(models) * len(dataset.rows))
+    started_at = now()
+    try:
+        open_answers = [
+            _Answer(row=row, prediction=found, patch_hash=patch_hash(found.model_patch))
+            for model in models
+            for row in dataset.rows
+            if (found := desk.settled(row, model, answers.get((model, row.instance_id))))
+        ]
+        for answer, result in _graded(open_answers, hands):
+            desk.save(answer, result)
+    finally:
+        progress.end("evaluate")
+    return StageReport(
+        stage=Stage.EVALUATE,
+        done=desk.counts.total() - desk.counts[EvaluationState.INFRASTRUCTURE],
+        retried=desk.counts[EvaluationState.INFRASTRUCTURE],
+        counts=dict(desk.counts),
+        started_at=started_at,
+        ended_at=now(),
+    )
+
+
+def _graded(
+    answers: Sequence[_Answer], hands: Hands
+) -> Iterator[tuple[_Answer, Grade | ValidatorError]]:
+    """Grades as they come; a machine's failure is tried again, then handed out."""
+    waiting, running = deque(answers), dict[Future[Grade], _Answer]()
+    try:
+        while waiting or running:
+            while waiting and len(running) < hands.in_flight:
+                answer = waiting.popleft()
+                task = answer.row.task(hands.tree(answer.row))
+                patch = answer.prediction.model_patch
+                running[hands.executor.submit(_grade, hands.grader, task, patch)] = answer
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                answer, error = running.pop(future), future.exception()
+                if error is None:
+                    yield answer, future.result()
+                elif not isinstance(error, ValidatorError):
+                    raise error
+                elif answer.attempt < ATTEMPTS:
+                    waiting.append(replace(answer, attempt=answer.attempt + 1))
+                else:
+                    yield answer, error
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _grade(grader: Grader, task: GradingTask, model_patch: bytes) -> Grade:
+    return grader.grade(task, model_patch=model_patch)
+
+
+class _Desk:
+    """Keeps the books of one call: what is settled without a run, what was saved."""
+
+    def __init__(
+        self, *, store: Store, dataset: Dataset, run_id: str, now: Clock, progress: Progress
+    ) -> None:
+        self._store, self._now, self._progress = store, now, progress
+        self._dataset, self._run_id = dataset.name, run_id
+        self.counts = Counter[str]()
+        self._stored = {
+            (old.model_name_or_path, old.instance_id): old
+            for old in store.evaluations(dataset=dataset.name, run_id=run_id)
+        }
+
+    def settled(self, row: DatasetRow, model: str, found: Prediction | None) -> Prediction | None:
+        """The prediction when it must be run; None when its grade is known, and now stored."""
+        if found is None:
+            grade = _untried(row, Flaw.MISSING_PREDICTION)
+            self._keep(row, self._evaluation(row, model, patch="", grade=grade))
+            return None
+        hashed = patch_hash(found.model_patch)
+        cached = self._store.cached_evaluation(
+            row_hash=row.row_hash, patch_hash=hashed, grader_version=GRADER_VERSION
+        )
+        if cached is not None:
+            known = self._evaluation(
+                row, model, patch=hashed, grade=cached.grade, detail=cached.detail
+            )
+            self._keep(row, known)
+            return None
+        if not found.model_patch.strip():
+            grade = _untried(row, Flaw.EMPTY_PATCH)
+            self._keep(row, self._evaluation(row, model, patch=hashed, grade=grade))
+            return None
+        return found
+
+    def save(self, answer: _Answer, result: Grade | ValidatorError) -> None:
+        """Store what came of a run."""
+        model = answer.prediction.model_name_or_path
+        if isinstance(result, ValidatorError):
+            grade, detail = None, str(result)
+        else:
+            grade, detail = result, result.detail
+        evaluation = self._evaluation(
+            answer.row, model, patch=answer.patch_hash, grade=grade, detail=detail
+        )
+        self._keep(answer.row, evaluation)
+
+    def _evaluation(
+        self, row: DatasetRow, model: str, *, patch: str, grade: Grade | None, detail: str = ""
+    ) -> Evaluation:
+        return Evaluation(
+            dataset=self._dataset,
+            run_id=self._run_id,
+            instance_id=row.instance_id,
+            model_name_or_path=model,
+            patch_hash=patch,
+            state=_state(grade),
+            grade=grade,
+            detail=detail,
+            evaluated_at=self._now(),
+        )
+
+    def _keep(self, row: DatasetRow, new: Evaluation) -> None:
+        """Append, unless the newest of this run says the same already."""
+        old = self._stored.get((new.model_name_or_path, new.instance_id))
+        if old is None or (old.patch_hash, old.state) != (new.patch_hash, new.state):
+            self._store.save_evaluation(new, row_hash=row.row_hash, grader_version=GRADER_VERSION)
+        self.counts[new.state] += 1
+        self._progress.advance("evaluate", f"{new.instance_id}: {new.state}")
+
+
+def _state(grade: Grade | None) -> EvaluationState:
+    if grade is None:
+        return EvaluationState.INFRASTRUCTURE
+    return EvaluationState.RESOLVED if grade.resolved else EvaluationState.UNRESOLVED
+
+
+def _untried(row: DatasetRow, flaw: Flaw) -> Grade:
+    """No answer, no run: nothing passed."""
+    return Grade(
+        resolved=False,
+        applied=False,
+        fail_to_pass=Tally(passed=0, failed=len(row.fail_to_pass)),
+        pass_to_pass=Tally(passed=0, failed=len(row.pass_to_pass)),
+        flaw=flaw,
+    )

@@ -1,10 +1,16 @@
 """Publish: instances → a dated, immutable snapshot; export it to files."""
 
-from collections.abc import Mapping, Sequence
-from datetime import date
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Protocol
 
-from miner.model import Instance, Snapshot
+from miner.errors import ConfigError
+from miner.model import Instance, Member, Snapshot
+from miner.progress import Progress
+from miner.publish.row import ExportRow, canonical, export_row
+from miner.publish.select import NAME, Selection, select
+from validators.model import Recipe
 
 
 class Store(Protocol):
@@ -37,3 +43,95 @@ class Store(Protocol):
     def rows(self, name: str) -> Mapping[str, str]:
         """The frozen export rows of a snapshot: instance id → canonical JSON."""
         ...
+
+
+def plan(
+    store: Store,
+    *,
+    name: str,
+    window: tuple[date | None, date | None],
+    dockerfile: Callable[[Recipe], str],
+    now: datetime,
+) -> tuple[Snapshot, Mapping[str, str]]:
+    """The snapshot that publishing would freeze now, and its rows by instance id."""
+    if not NAME.fullmatch(name):
+        raise ConfigError(
+            f"{name!r} is no snapshot name: write a date like {now:%Y-%m-%d}, "
+            f"or {now:%Y-%m-%d}-b for a second one of that day."
+        )
+    selection = select(store.instances(window=window), window=window)
+    rows = _rows(store, selection, name=name, dockerfile=dockerfile)
+    lines = {row.instance_id: canonical(row) for row in rows}
+    snapshot = Snapshot(
+        name=name,
+        members=tuple(Member(instance_id=row.instance_id, split=row.split) for row in rows),
+        content_hash=content_hash(lines),
+        created_at=now,
+        window=window,
+        excluded=selection.excluded,
+    )
+    return snapshot, lines
+
+
+def publish(
+    store: Store,
+    *,
+    name: str,
+    window: tuple[date | None, date | None],
+    dockerfile: Callable[[Recipe], str],
+    now: datetime,
+    progress: Progress,
+) -> Snapshot:
+    """Freeze a snapshot; the same content under the same name changes nothing.
+
+    Raises ConfigError (bad name, no instance), SnapshotFrozenError (name taken by other content).
+    """
+    progress.start("publish", total=None)
+    try:
+        snapshot, lines = plan(store, name=name, window=window, dockerfile=dockerfile, now=now)
+        if not snapshot.members:
+            raise ConfigError(
+                "There is no verified instance to publish; `miner funnel` shows where they stopped."
+            )
+        store.freeze(snapshot, rows=lines)
+        progress.advance("publish", f"{snapshot.name}: {len(snapshot.members)} instances")
+    finally:
+        progress.end("publish")
+    return store.snapshot(name) or snapshot
+
+
+def content_hash(lines: Mapping[str, str]) -> str:
+    """sha256 over the rows in the order of their ids, one a line."""
+    digest = hashlib.sha256()
+    for instance_id in sorted(lines):
+        digest.update(lines[instance_id].encode() + b"\n")
+    return digest.hexdigest()
+
+
+def read_rows(store: Store, name: str) -> tuple[ExportRow, ...]:
+    """A snapshot's rows, sorted by id. ConfigError names the known snapshots when there is none."""
+    if store.snapshot(name) is None:
+        known = ", ".join(snapshot.name for snapshot in store.snapshots())
+        raise ConfigError(
+            f"There is no snapshot {name!r}; "
+            + (f"published are: {known}." if known else "`miner publish` makes the first.")
+        )
+    rows = store.rows(name)
+    return tuple(ExportRow.model_validate_json(rows[key]) for key in sorted(rows))
+
+
+def _rows(
+    store: Store, selection: Selection, *, name: str, dockerfile: Callable[[Recipe], str]
+) -> tuple[ExportRow, ...]:
+    ids = [instance.candidate.instance_id for instance, _ in selection.members]
+    signals = store.signals(ids)
+    return tuple(
+        export_row(
+            instance,
+            snapshot=name,
+            split=split,
+            signals=signals.get(instance.candidate.instance_id, {}),
+            dockerfile=dockerfile(instance.environment.recipe),
+        )
+        for instance, split in selection.members
+    )

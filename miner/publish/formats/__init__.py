@@ -1,0 +1,1 @@
+"""One file a format. Each writes rows to a path: complete under its name, or not at all."""

@@ -1,0 +1,83 @@
+"""JSONL: one row a line, canonical ASCII JSON."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from miner.errors import ConfigError
+from miner.publish.row import ExportRow, canonical
+
+
+def write(rows: Sequence[ExportRow], path: Path) -> None:
+    """Replace `path` by the rows in one step: a reader never sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
+            for row in rows:
+                file.write(canonical(row) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read(path: Path) -> tuple[ExportRow, ...]:
+    """The rows of a file, sorted by id. ConfigError names file, line and reason."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    rows: dict[str, ExportRow] = {}
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        row = _row(line, where=f"{path}:{number}")
+        if row.instance_id in rows:
+            raise ConfigError(f"{path}:{number}: {row.instance_id} is in the file twice.")
+        rows[row.instance_id] = row
+    if not rows:
+        raise ConfigError(f"{path} holds no instance; `miner export` writes such files.")
+    return tuple(rows[key] for key in sorted(rows))
+
+
+def _row(line: bytes, *, where: str) -> ExportRow:
+    try:
+        return ExportRow.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        column = ".".join(str(part) for part in first["loc"]) or "line"
+        raise ConfigError(f"{where}: {column}: {first['msg']}.") from error
+
+
+def narrowed(
+    rows: Sequence[ExportRow],
+    *,
+    cutoff: date | None = None,
+    merged_from: date | None = None,
+    merged_to: date | None = None,
+) -> tuple[ExportRow, ...]:
+    """Rows a model with that knowledge cutoff cannot have seen, merged in the window (inclusive).
+
+    Issue, pull and merge must all be later than the cutoff day: an old issue of a young fix may
+    have been discussed, with its fix, in text the model was trained on.
+    """
+    return tuple(
+        row
+        for row in rows
+        if (cutoff is None or first_seen(row) > cutoff)
+        and (merged_from is None or row.merged_at.date() >= merged_from)
+        and (merged_to is None or row.merged_at.date() <= merged_to)
+    )
+
+
+def first_seen(row: ExportRow) -> date:
+    """The day the first of issue, pull and merge became public."""
+    return min(row.issue_created_at, row.created_at, row.merged_at).date()

@@ -1,0 +1,172 @@
+"""ExportRow: an instance under the field's column names; the only place that spells them.
+
+The columns up to PASS_TO_PASS are SWE-bench's; the rest are ours. A row is also what `evaluate`
+reads back from a file of someone else, so pydantic checks it at the door.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, TypeAdapter
+
+from miner.model import Instance, Split
+from validators.model import Recipe
+
+Encoding = str
+UTF_8, LATIN_1 = "utf-8", "latin-1"
+
+_RECIPE: TypeAdapter[Recipe] = TypeAdapter(Recipe)
+
+
+def _listed(value: object) -> object:
+    """SWE-bench's own files hold these lists as JSON text."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
+TestIds = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+
+
+class ExportRow(BaseModel):
+    """One published instance.
+
+    `patch` and `test_patch` are git's bytes as text: UTF-8 when they are, else Latin-1, which maps
+    every byte to one character; `meta["encodings"]` says which, and `patch_bytes` undoes it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    instance_id: str = Field(pattern=r"^[\w.-]+__[\w.-]+-\d+$")
+    repo: str = Field(pattern=r"^\w[\w.-]*/\.?[\w-][\w.-]*$")
+    base_commit: str = Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")
+    patch: str = Field(min_length=1)
+    test_patch: str = Field(min_length=1)
+    problem_statement: str = Field(min_length=1)
+    hints_text: str = ""
+    created_at: datetime
+    version: str = ""
+    environment_setup_commit: str
+    FAIL_TO_PASS: TestIds = Field(min_length=1)
+    PASS_TO_PASS: TestIds = ()
+
+    language: str
+    install_config: Recipe
+    image_name: str = ""
+    dockerfile: str = ""
+    license_name: str | None = None
+    snapshot: str = ""
+    split: Split = Split.TEST
+    issue_numbers: tuple[int, ...] = ()
+    issue_created_at: datetime
+    merged_at: datetime
+    meta: Mapping[str, JsonValue] = Field(default_factory=dict)
+
+    @property
+    def patch_bytes(self) -> bytes:
+        """The gold patch as git wrote it."""
+        return self.patch.encode(self._encoding("patch"))
+
+    @property
+    def test_patch_bytes(self) -> bytes:
+        """The test patch as git wrote it."""
+        return self.test_patch.encode(self._encoding("test_patch"))
+
+    def _encoding(self, column: str) -> Encoding:
+        encodings = self.meta.get("encodings")
+        found = encodings.get(column) if isinstance(encodings, dict) else None
+        return LATIN_1 if found == LATIN_1 else UTF_8
+
+
+def canonical(row: ExportRow) -> str:
+    """The row as one line of ASCII JSON, always the same for the same row.
+
+    ASCII, since readers that split at U+2028 or U+0085 would cut a record that holds them raw.
+    """
+    return json.dumps(row.model_dump(mode="json"), ensure_ascii=True, separators=(",", ":"))
+
+
+def row_hash(row: ExportRow) -> str:
+    """sha256 of what decides a grade: not of snapshot, split, texts or meta flags."""
+    deciding = {
+        "instance_id": row.instance_id,
+        "repo": row.repo,
+        "base_commit": row.base_commit,
+        "patch": row.patch,
+        "test_patch": row.test_patch,
+        "FAIL_TO_PASS": row.FAIL_TO_PASS,
+        "PASS_TO_PASS": row.PASS_TO_PASS,
+        "install_config": _RECIPE.dump_python(row.install_config, mode="json"),
+        "encodings": row.meta.get("encodings"),
+    }
+    return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
+
+
+def export_row(
+    instance: Instance,
+    *,
+    snapshot: str,
+    split: Split,
+    signals: Mapping[str, str],
+    dockerfile: str,
+) -> ExportRow:
+    """An instance as a row; raises pydantic's ValidationError when a column is unfit.
+
+    `signals`: name → JSON text.
+    """
+    candidate, verdict, environment = instance.candidate, instance.verdict, instance.environment
+    patch, patch_encoding = _text(candidate.patch)
+    test_patch, test_patch_encoding = _text(candidate.test_patch)
+    return ExportRow(
+        instance_id=candidate.instance_id,
+        repo=candidate.repo,
+        base_commit=candidate.base_commit,
+        patch=patch,
+        test_patch=test_patch,
+        problem_statement=candidate.problem_statement,
+        hints_text=candidate.hints_text,
+        created_at=candidate.created_at,
+        version=candidate.version,
+        environment_setup_commit=candidate.base_commit,
+        FAIL_TO_PASS=verdict.fail_to_pass,
+        PASS_TO_PASS=verdict.pass_to_pass,
+        language=candidate.language,
+        install_config=environment.recipe,
+        image_name=environment.image.tag,
+        dockerfile=dockerfile,
+        license_name=candidate.license,
+        snapshot=snapshot,
+        split=split,
+        issue_numbers=candidate.issue_numbers,
+        issue_created_at=candidate.issue_created_at,
+        merged_at=candidate.merged_at,
+        meta={
+            "pull_number": candidate.pull_number,
+            "merge_tree": candidate.merge_tree,
+            "patch_hash": candidate.patch_hash,
+            "verification_policy": verdict.policy,
+            "flags": _flags(instance, signals),
+            "signals": {name: json.loads(value) for name, value in sorted(signals.items())},
+            "encodings": {"patch": patch_encoding, "test_patch": test_patch_encoding},
+            "environment_key": environment.key,
+            "left_out": [list(pair) for pair in verdict.left_out],
+        },
+    )
+
+
+def _flags(instance: Instance, signals: Mapping[str, str]) -> list[JsonValue]:
+    """What a careful reader should know at a glance: marks of text and verdict, raised signals."""
+    raised = {name for name, value in signals.items() if _raised(json.loads(value))}
+    return [*sorted({*instance.candidate.statement_marks, *instance.verdict.marks, *raised})]
+
+
+def _raised(value: JsonValue) -> bool:
+    return isinstance(value, dict) and value.get("flag") is True
+
+
+def _text(patch: bytes) -> tuple[str, Encoding]:
+    try:
+        return patch.decode(UTF_8), UTF_8
+    except UnicodeDecodeError:
+        return patch.decode(LATIN_1), LATIN_1

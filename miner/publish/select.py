@@ -1,0 +1,103 @@
+"""Which instances go into a snapshot, and why others do not. Pure."""
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from unidiff.errors import UnidiffParseError
+from unidiff.patch import PatchSet
+
+from miner.model import Instance, Split
+
+NAME = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z0-9]+)?")
+"""Snapshot names: a date, and a suffix when a day has several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """`members` sorted by id; `excluded`: instance id → reason."""
+
+    members: tuple[tuple[Instance, Split], ...]
+    excluded: tuple[tuple[str, str], ...]
+
+
+def select(instances: Sequence[Instance], *, window: tuple[date | None, date | None]) -> Selection:
+    """Every accepted, well-formed instance of the window, each fix once (the earliest merge).
+
+    All members bear the label `test`: a task set for measuring models has no other use.
+    """
+    members: list[tuple[Instance, Split]] = []
+    excluded: list[tuple[str, str]] = []
+    seen: dict[tuple[int, str], str] = {}
+    for instance in sorted(instances, key=_merge_order):
+        reason = _outside(instance, window) or unfit(instance) or _twin(instance, seen)
+        if reason is None:
+            members.append((instance, Split.TEST))
+        else:
+            excluded.append((instance.candidate.instance_id, reason))
+    return Selection(
+        members=tuple(sorted(members, key=lambda member: member[0].candidate.instance_id)),
+        excluded=tuple(sorted(excluded)),
+    )
+
+
+def unfit(instance: Instance) -> str | None:
+    """Why no grader could use this instance, or None.
+
+    Truncated ids live on for ever in published sets, so they are refused before publishing.
+    """
+    candidate, verdict = instance.candidate, instance.verdict
+    if not verdict.accepted:
+        return f"not accepted: {verdict.flaw}"
+    if not verdict.fail_to_pass:
+        return "FAIL_TO_PASS is empty"
+    if instance.environment.recipe.lock is None:
+        return "its environment has no lock"
+    broken = _first(_malformed(test) for test in (*verdict.fail_to_pass, *verdict.pass_to_pass))
+    if broken:
+        return broken
+    for name, patch in (("patch", candidate.patch), ("test_patch", candidate.test_patch)):
+        if not patch_parses(patch):
+            return f"{name} does not parse"
+    return None
+
+
+def patch_parses(patch: bytes) -> bool:
+    """Is it a diff with at least one file?"""
+    text = io.StringIO(patch.decode("utf-8", "surrogateescape"), newline="\n")
+    try:
+        return len(PatchSet(text)) > 0
+    except UnidiffParseError:
+        return False
+
+
+def _malformed(test: str) -> str | None:
+    if not test.strip():
+        return "a test id is blank"
+    if test.count("[") > test.count("]"):
+        return f"test id looks cut off: {test[:120]}"
+    return None
+
+
+def _first(reasons: Iterable[str | None]) -> str | None:
+    return next((reason for reason in reasons if reason), None)
+
+
+def _outside(instance: Instance, window: tuple[date | None, date | None]) -> str | None:
+    start, end = window
+    merged = instance.candidate.merged_at.date()
+    if (start and merged < start) or (end and merged > end):
+        return "merged outside the window"
+    return None
+
+
+def _twin(instance: Instance, seen: dict[tuple[int, str], str]) -> str | None:
+    candidate = instance.candidate
+    first = seen.setdefault((candidate.repo_id, candidate.patch_hash), candidate.instance_id)
+    return None if first == candidate.instance_id else f"same patch as {first}"
+
+
+def _merge_order(instance: Instance) -> tuple[object, ...]:
+    return instance.candidate.merged_at, instance.candidate.instance_id

@@ -1,0 +1,70 @@
+"""Each signal's rule, as tables of cases."""
+
+import pytest
+
+from miner.assess import SIGNALS
+from miner.assess.clarity import clarity
+from miner.assess.leak import leak
+from miner.assess.size import difficulty, size
+from tests.samples import GOLD, candidate, instance, verdict
+
+WORDS = "word " * 30
+
+
+def test_size_counts_the_source_files_of_the_gold_patch() -> None:
+    docs = GOLD.replace(b"pkg/core.py", b"docs/index.md")
+    found = size(instance(of=candidate(patch=GOLD + docs)))
+    assert found == {
+        "files": 1, "hunks": 1, "lines": 3, "fail_to_pass": 1, "points": 0, "difficulty": "easy",
+    }  # fmt: skip
+
+
+def test_difficulty_grows_with_the_points() -> None:
+    words = [difficulty(points) for points in range(9)]
+    assert words == ["easy"] * 2 + ["medium"] * 3 + ["hard"] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("see https://github.com/o/r/pull/7", "fix_links"),
+        ("see https://GitHub.com/O/R/commit/abc123", "fix_links"),
+        ("fixed in " + "b" * 40, "commits"),
+        ("try\n@@ -1,2 +1,3 @@\n", "contains_diff"),
+        ("just write\n    return twice_the_value_of(x)\n", "quoted_lines"),
+    ],
+)
+def test_text_that_gives_the_fix_away_is_flagged(text: str, kind: str) -> None:
+    patch = GOLD.replace(b"return 2 * x", b"return twice_the_value_of(x)")
+    found = leak(instance(of=candidate(patch=patch, hints_text=text)))
+    assert found["flag"] is True
+    assert found[kind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["see https://github.com/other/repo/pull/7", "https://github.com/o/r/issues/3",
+     "at " + "a" * 40 + " it fails", "    return 2 * x"],
+)  # fmt: skip
+def test_innocent_text_is_not_flagged(text: str) -> None:
+    assert leak(instance(of=candidate(hints_text=text)))["flag"] is False
+
+
+def test_tests_that_ask_for_unmentioned_names_are_flagged() -> None:
+    patch = GOLD.replace(b"+    # twice", b"+def triple(x):")
+    tests = b"+from pkg.core import triple\n"
+    missing = verdict(missing_before=("tests/test_core.py::test_double",))
+    asked = candidate(patch=patch, test_patch=tests)
+    found = clarity(instance(of=asked, verdict=missing))
+    assert found["unmentioned_names"] == ["triple"]
+    assert found["flag"] is True
+    told = candidate(patch=patch, test_patch=tests, problem_statement="add triple() " + WORDS)
+    assert clarity(instance(of=told, verdict=missing))["flag"] is False
+
+
+def test_a_bare_title_is_flagged() -> None:
+    assert clarity(instance(of=candidate(problem_statement="broken")))["flag"] is True
+
+
+def test_signals_have_distinct_names() -> None:
+    assert len({signal.name for signal in SIGNALS}) == len(SIGNALS) == 3

@@ -1,0 +1,76 @@
+"""JSONL: whole files or none, errors with line and reason, the cutoff on all three dates."""
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from miner.errors import ConfigError
+from miner.model import Split
+from miner.publish.formats import jsonl
+from miner.publish.row import ExportRow, canonical, export_row
+from tests.samples import candidate, instance
+
+
+def row(**changes: object) -> ExportRow:
+    return export_row(
+        instance(of=candidate(**changes)), snapshot="2024-06-01", split=Split.TEST, signals={},
+        dockerfile="",
+    )  # fmt: skip
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    rows = (row(instance_id="a__a-1"), row())
+    jsonl.write(rows, tmp_path / "deep" / "set.jsonl")
+    assert jsonl.read(tmp_path / "deep" / "set.jsonl") == rows
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    jsonl.write([row()], path)
+    before = path.read_bytes()
+    with pytest.raises(AttributeError):
+        jsonl.write([row(), None], path)  # type: ignore[list-item]  # a row that cannot be written
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["set.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", r"set.jsonl:2: line: Invalid JSON"),
+        ("{}", r"set.jsonl:2: instance_id: Field required"),
+        (None, r"set.jsonl:2: o__r-7 is in the file twice"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, text: str | None, sentence: str) -> None:
+    path = tmp_path / "set.jsonl"
+    good = canonical(row())
+    path.write_text(f"{good}\n{good if text is None else text}\n")
+    with pytest.raises(ConfigError, match=sentence):
+        jsonl.read(path)
+
+
+def test_an_empty_or_missing_file_is_no_dataset(tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(ConfigError, match="holds no instance"):
+        jsonl.read(tmp_path / "empty.jsonl")
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        jsonl.read(tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize("old", ["issue_created_at", "created_at", "merged_at"])
+def test_the_cutoff_asks_for_issue_pull_and_merge(old: str) -> None:
+    dates = dict.fromkeys(
+        ("issue_created_at", "created_at", "merged_at"), datetime(2024, 5, 2, tzinfo=UTC)
+    )
+    young = row(**dates)
+    aged = row(**(dates | {old: datetime(2024, 5, 1, 23, tzinfo=UTC)}))
+    assert jsonl.narrowed([young, aged], cutoff=date(2024, 5, 1)) == (young,)
+
+
+def test_the_window_is_over_the_merge() -> None:
+    may = row()
+    assert jsonl.narrowed([may], merged_from=date(2024, 5, 17), merged_to=date(2024, 5, 17))
+    assert not jsonl.narrowed([may], merged_from=date(2024, 5, 18))
+    assert not jsonl.narrowed([may], merged_to=date(2024, 5, 16))
