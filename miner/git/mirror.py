@@ -38,6 +38,16 @@ class Mirror:
         """The parents, first parent first; () for a root commit."""
         return self._header(commit)[0]
 
+    def first_parents(self, commit: str, *, limit: int) -> tuple[str, ...]:
+        """The commit and what is behind it by first parents, at most `limit`."""
+        walk = ("rev-list", "--first-parent", f"--max-count={limit}", self._checked(commit))
+        return tuple(self._said(self._run(*walk)).decode().split())
+
+    def message(self, commit: str) -> str:
+        """The commit's message."""
+        said = self._said(self._run("cat-file", "commit", self._checked(commit)))
+        return said.partition(b"\n\n")[2].decode("utf-8", "replace")
+
     def committed_at(self, commit: str) -> datetime:
         """The committer's time, UTC."""
         return self._header(commit)[1]
