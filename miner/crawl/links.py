@@ -89,8 +89,6 @@ def references(text: str, *, host: str = "github.com") -> tuple[Reference, ...]:
                     closes=match["keyword"] is not None and match["autolink"] is None,
                     line=said.count("\n", 0, match.start()) + 1,
                 )
-                    + 1,
-                )
             )
     return tuple(found)
 

@@ -105,7 +105,7 @@ CASES: list[tuple[str, list[object], list[object]]] = [
 
 
 def _flat(found: list[object]) -> list[tuple[str | None, int]]:
-    return [item if isinstance(item, tuple) else (None, item) for item in found]  # type: ignore[misc]
+    return [item if isinstance(item, tuple) else (None, item) for item in found]
 
 
 @pytest.mark.parametrize(("text", "closes", "mentions"), CASES, ids=[c[0][:40] for c in CASES])
