@@ -1,0 +1,58 @@
+"""Options that several commands share: same name, same meaning everywhere."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from miner.errors import ConfigError
+
+RepoOption = Annotated[
+    str | None, typer.Option("--repo", help="Only this repository (owner/name).", metavar="NAME")
+]
+ReposOption = Annotated[
+    list[str] | None,
+    typer.Option("--repo", help="Only this repository (owner/name); may be repeated."),
+]
+LimitOption = Annotated[
+    int, typer.Option("--limit", min=1, help="At most so many items, newest first.")
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+SinceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--since", help="First crawl: from this day (2024-05-01) or so long ago (30d, 12h)."
+    ),
+]
+
+NO_LIMIT = 1_000_000
+
+
+def since(text: str | None, *, now: datetime) -> datetime | None:
+    """A moment from a date or an age."""
+    if text is None:
+        return None
+    unit = {"h": "hours", "d": "days", "w": "weeks"}.get(text[-1:])
+    if unit and text[:-1].isdecimal():
+        return now - timedelta(**{unit: int(text[:-1])})
+    moment = day(text, option="--since")
+    return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
+
+
+def day(text: str, *, option: str) -> date:
+    """A date from YYYY-MM-DD."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(
+            f"{option}: {text!r} is no date; write 2024-05-01"
+            + (", 30d or 12h." if option == "--since" else ".")
+        ) from None
+
+
+def maybe_day(text: str | None, *, option: str) -> date | None:
+    """A date, or None when the option was not given."""
+    return None if text is None else day(text, option=option)

@@ -1,0 +1,193 @@
+"""How the commands speak: tables and JSON on stdout, progress and errors on stderr, no secrets."""
+
+import json
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+from rich.table import Table
+
+from miner.model import StageReport
+
+Json = Mapping[str, object] | Sequence[object]
+WIDTH = 120
+"""Columns where there is no terminal to ask."""
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """Where people read: stdout unless told otherwise; never narrower than a table needs."""
+    file = stream or sys.stdout
+    width = None if file.isatty() else WIDTH
+    return Console(file=file, width=width, highlight=False, soft_wrap=not file.isatty())
+
+
+def say(text: str) -> None:
+    """A line on stdout. Square brackets are text, not mark-up: test ids have them."""
+    console().print(text, markup=False)
+
+
+def say_json(value: Json) -> None:
+    """One JSON document on stdout."""
+    sys.stdout.write(json.dumps(value, indent=2, default=_plain) + "\n")
+
+
+def complain(text: str) -> None:
+    """A line on stderr."""
+    sys.stderr.write(text + "\n")
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """A table on stdout; numbers to the right."""
+    drawn = Table(title=title, title_justify="left", title_style="bold")
+    for index, column in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
+        drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(_cell(value) for value in row))
+    console().print(drawn)
+
+
+def say_report(report: StageReport, *, as_json: bool) -> None:
+    """What a stage did, as a line or as JSON."""
+    if as_json:
+        say_json(report_document(report))
+        return
+    seconds = (report.ended_at - report.started_at).total_seconds()
+    counts = ", ".join(f"{name} {count}" for name, count in sorted(report.counts.items()))
+    say(
+        f"{report.stage}: {report.done} done, {report.rejected} rejected, "
+        f"{report.retried} to try again, {seconds:.1f} s{f' ({counts})' if counts else ''}"
+    )
+
+
+def report_document(report: StageReport) -> dict[str, object]:
+    """A stage's report, JSON-able."""
+    return {
+        "stage": report.stage.value,
+        "done": report.done,
+        "rejected": report.rejected,
+        "retried": report.retried,
+        "counts": dict(sorted(report.counts.items())),
+        "started_at": report.started_at,
+        "ended_at": report.ended_at,
+    }
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    return text.replace("[", r"\[")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return str(value)
+
+
+class BarProgress:
+    """Progress on a terminal: one bar a piece of work, its last note beside it."""
+
+    def __init__(self) -> None:
+        self._bars = Bars(
+            TextColumn("{task.description:<9}"),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[note]}", markup=False),
+            console=console(sys.stderr),
+        )
+        self._open: dict[str, TaskID] = {}
+
+    def start(self, what: str, *, total: int | None) -> None:
+        """A new bar."""
+        if not self._open:
+            self._bars.start()
+        self._open[what] = self._bars.add_task(what, total=total, note="")
+
+    def advance(self, what: str, note: str, *, by: int = 1) -> None:
+        """The bar moves and says what was last."""
+        self._bars.update(self._open[what], advance=by, note=note[:60])
+
+    def end(self, what: str) -> None:
+        """The bar stays as it is; the display ends with the last one."""
+        task = self._open.pop(what, None)
+        if task is not None:
+            self._bars.stop_task(task)
+        if not self._open:
+            self._bars.stop()
+
+
+class LineProgress:
+    """Progress where no terminal is: a line an item on stderr."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, tuple[int, int | None]] = {}
+
+    def start(self, what: str, *, total: int | None) -> None:
+        """Remember the total."""
+        self._counts[what] = (0, total)
+
+    def advance(self, what: str, note: str, *, by: int = 1) -> None:
+        """A line with count and note."""
+        done, total = self._counts.get(what, (0, None))
+        done += by
+        self._counts[what] = (done, total)
+        complain(f"{what} {done}{f'/{total}' if total else ''}: {note}")
+
+    def end(self, what: str) -> None:
+        """Nothing to say."""
+        self._counts.pop(what, None)
+
+
+def progress() -> BarProgress | LineProgress:
+    """Bars for people, lines for logs."""
+    return BarProgress() if sys.stderr.isatty() else LineProgress()
+
+
+class Redaction(logging.Filter):
+    """Takes secrets out of every log record, wherever they came from."""
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        super().__init__()
+        self._secrets = tuple(secret for secret in secrets if secret)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """The record, with *** in the place of secrets."""
+        message = record.getMessage()
+        clean = redacted(message, self._secrets)
+        if clean != message:
+            record.msg, record.args = clean, ()
+        return True
+
+
+def redacted(text: str, secrets: Sequence[str]) -> str:
+    """The text without the secrets."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text
+
+
+def log_to_stderr(*, level: int, secrets: Sequence[str]) -> None:
+    """Send log records to stderr, redacted, traces included."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(Redaction(secrets))
+    handler.setFormatter(_RedactingFormatter(secrets))
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+
+
+class _RedactingFormatter(logging.Formatter):
+    """Formats exceptions too, which a filter does not see."""
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+        self._hidden = tuple(secrets)
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record), self._hidden)

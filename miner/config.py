@@ -1,0 +1,150 @@
+"""Settings: the only reader of the environment. Only `miner.cli` imports this.
+
+Every setting is an environment variable `MINER_<NAME>`. `GITHUB_TOKEN` is read too, when
+MINER_GITHUB_TOKENS is not set, since CI systems and people have it already.
+"""
+
+import difflib
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from miner.errors import ConfigError
+
+PREFIX = "MINER_"
+TEST_PREFIX = "MINER_TEST_"
+"""Read by the test suite, no setting of the program."""
+
+
+class Settings(BaseSettings):
+    """What differs from machine to machine. What differs by repository is a row."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", populate_by_name=True, frozen=True
+    )
+
+    data_dir: Path = Field(
+        default=Path(".miner"), description="mirrors, caches and the SQLite database"
+    )
+    database_url: str | None = Field(
+        default=None,
+        description="`sqlite:///FILE` or `postgresql+psycopg://…`; SQLite in data_dir when unset",
+    )
+    github_tokens: Annotated[tuple[SecretStr, ...], NoDecode] = Field(
+        default=(),
+        validation_alias=AliasChoices("MINER_GITHUB_TOKENS", "GITHUB_TOKEN"),
+        description="one or more tokens, separated by commas (`GITHUB_TOKEN` works too)",
+    )
+    github_url: str = Field(
+        default="https://api.github.com",
+        description="API root; GitHub Enterprise: https://HOST/api/v3",
+    )
+    engine: str | None = Field(
+        default=None, description="container engine's socket, e.g. `unix:///run/podman/podman.sock`"
+    )
+    base_images: Literal["auto", "pull", "build"] = Field(
+        default="auto", description="pull `python:X.Y-slim`, build it here, or pull where possible"
+    )
+    ca_bundle: Path | None = Field(
+        default=None, description="certificates for installs and crawls behind a TLS proxy"
+    )
+    index_url: str | None = Field(default=None, description="package index to install from")
+    policy: Literal["quick", "full"] = Field(
+        default="full", description="verification: quick (2 repeats) or full (3 and probes)"
+    )
+    workers: int = Field(default=2, ge=1, le=1024, description="containers at a time")
+    executor: Literal["threads", "dask"] = Field(
+        default="threads", description="where work runs: here, or on a Dask cluster"
+    )
+    dask_address: str | None = Field(
+        default=None, description="the Dask scheduler, e.g. `tcp://10.0.0.1:8786`"
+    )
+
+    @field_validator("github_tokens", mode="before")
+    @classmethod
+    def _commas(cls, value: object) -> object:
+        """A list in an environment variable is written with commas."""
+        return (
+            [part.strip() for part in value.split(",") if part.strip()]
+            if isinstance(value, str)
+            else value
+        )
+
+    @field_validator("github_url")
+    @classmethod
+    def _http(cls, value: str) -> str:
+        if not value.startswith(("https://", "http://")):
+            raise ValueError("must begin with https:// or http://")
+        return value.rstrip("/")
+
+    @field_validator("database_url")
+    @classmethod
+    def _known_database(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("sqlite:///", "postgresql+psycopg://")):
+            raise ValueError("must begin with sqlite:/// or postgresql+psycopg://")
+        return value
+
+    @field_validator("ca_bundle")
+    @classmethod
+    def _readable(cls, value: Path | None) -> Path | None:
+        if value is not None and not value.is_file():
+            raise ValueError("names no file")
+        return value
+
+    @property
+    def database(self) -> str:
+        """The database's URL, the default filled in."""
+        return self.database_url or f"sqlite:///{self.data_dir.resolve() / 'miner.db'}"
+
+    def masked(self) -> dict[str, str]:
+        """Name → value for people; nothing secret in it."""
+        return {
+            "data_dir": str(self.data_dir.resolve()),
+            "database_url": _without_password(self.database),
+            "github_tokens": ",".join("***" for _ in self.github_tokens) or "none",
+        } | {
+            name: "none" if getattr(self, name) is None else str(getattr(self, name))
+            for name in type(self).model_fields
+            if name not in {"data_dir", "database_url", "github_tokens"}
+        }
+
+
+def load(**given: object) -> Settings:
+    """Settings from the environment; `given` wins. ConfigError: one sentence a bad value."""
+    _refuse_unknown()
+    try:
+        settings = Settings(**given)  # type: ignore[arg-type]  # pydantic checks what is given
+    except ValidationError as error:
+        raise ConfigError(" ".join(_sentence(part) for part in error.errors())) from None
+    if settings.executor == "dask" and settings.dask_address is None:
+        raise ConfigError("MINER_EXECUTOR=dask needs MINER_DASK_ADDRESS, e.g. tcp://host:8786.")
+    return settings
+
+
+def _refuse_unknown() -> None:
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    for name in sorted(os.environ):
+        if not name.startswith(PREFIX) or name.startswith(TEST_PREFIX) or name in known:
+            continue
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]}?" if close else "`miner config` lists them."
+        raise ConfigError(f"{name} is no setting; {hint}")
+
+
+def _sentence(error: object) -> str:
+    """A pydantic error without the value, which may be a secret."""
+    assert isinstance(error, dict)  # noqa: S101 – pydantic's ErrorDetails is a TypedDict
+    place = str(error["loc"][0])
+    name = place if place.startswith((PREFIX, "GITHUB_")) else PREFIX + place.upper()
+    reason = str(error["msg"]).removeprefix("Value error, ")
+    return f"{name}: {reason[:1].lower()}{reason[1:]}."
+
+
+def _without_password(url: str) -> str:
+    scheme, separator, rest = url.partition("://")
+    user, at, place = rest.rpartition("@")
+    name, colon, _ = user.partition(":")
+    return f"{scheme}{separator}{name}{':***' if colon else ''}{at}{place}"

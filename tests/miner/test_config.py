@@ -1,0 +1,76 @@
+"""Settings: one sentence a bad value, and no secret in any of them."""
+
+from pathlib import Path
+
+import pytest
+
+from miner import config
+from miner.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os  # noqa: PLC0415 – this test is about the environment
+
+    for name in list(os.environ):
+        if name.startswith(config.PREFIX) or name == "GITHUB_TOKEN":
+            monkeypatch.delenv(name)
+
+
+def test_everything_has_a_default() -> None:
+    settings = config.load()
+    assert settings.policy == "full"
+    assert settings.database == f"sqlite:///{Path('.miner').resolve()}/miner.db"
+
+
+def test_tokens_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINER_GITHUB_TOKENS", "one, two,")
+    assert [t.get_secret_value() for t in config.load().github_tokens] == ["one", "two"]
+
+
+def test_the_common_variable_for_a_token_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "one")
+    assert [t.get_secret_value() for t in config.load().github_tokens] == ["one"]
+    monkeypatch.setenv("MINER_GITHUB_TOKENS", "two")
+    assert [t.get_secret_value() for t in config.load().github_tokens] == ["two"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("MINER_WORKERS", "none", "MINER_WORKERS: input should be a valid integer"),
+        ("MINER_WORKERS", "0", "MINER_WORKERS: input should be greater than or equal to 1."),
+        ("MINER_POLICY", "slow", "MINER_POLICY: input should be 'quick' or 'full'."),
+        ("MINER_DATABASE_URL", "mysql://x", "MINER_DATABASE_URL: must begin with sqlite:///"),
+        ("MINER_GITHUB_URL", "github.com", "MINER_GITHUB_URL: must begin with https://"),
+        ("MINER_CA_BUNDLE", "/nowhere.pem", "MINER_CA_BUNDLE: names no file."),
+        ("MINER_EXECUTOR", "dask", "MINER_EXECUTOR=dask needs MINER_DASK_ADDRESS"),
+        ("MINER_WORKRES", "2", "MINER_WORKRES is no setting; did you mean MINER_WORKERS?"),
+    ],
+)
+def test_a_bad_value_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, sentence: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError) as caught:
+        config.load()
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_secret_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINER_GITHUB_TOKENS", "ghp_secret")
+    monkeypatch.setenv("MINER_DATABASE_URL", "postgresql+psycopg://miner:pa55@db/miner")
+    settings = config.load()
+    shown = repr(settings.masked()) + repr(settings.github_tokens)
+    assert "ghp_secret" not in shown
+    assert "pa55" not in shown
+    assert settings.masked()["database_url"] == "postgresql+psycopg://miner:***@db/miner"
+
+
+def test_a_secret_is_not_in_a_complaint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINER_DATABASE_URL", "postgres://miner:pa55@db/miner")
+    with pytest.raises(ConfigError) as caught:
+        config.load()
+    assert "pa55" not in str(caught.value)
+    assert caught.value.__cause__ is None
