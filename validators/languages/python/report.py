@@ -1,7 +1,163 @@
-"""What Python's test runners report (the reporter's room replaces this)."""
+"""From the reporter's records to one result a test, for Python's three runners.
 
-from collections.abc import Callable, Mapping
+A test passed only if all its phases were reported and none failed. A test fails if any report
+under its id fails (subtests, repeats). A test that was started and not ended is the one in which
+the process died; collected tests that never started were not run.
+"""
 
-from validators.model import TestResult
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-READERS: Mapping[str, Callable[[bytes], Mapping[str, TestResult]]] = {}
+from validators.model import TestResult, TestStatus
+from validators.transcript import Event, events, strings, text
+
+_FIXTURES = ("setUpClass (", "tearDownClass (", "setUpModule (", "tearDownModule (")
+"""How unittest names what failed around tests instead of in one."""
+
+
+@dataclass(slots=True)
+class _Sofar:
+    """What was reported under one id until now. `worst` is the first failure."""
+
+    started: int = 0
+    ended: int = 0
+    worst: TestResult | None = None
+    good: TestStatus | None = None
+    duration_s: float = 0.0
+    phases: set[str] = field(default_factory=set)
+
+
+def _failure(event: Event) -> TestResult | None:
+    """What a failing record means; None when it is no failure."""
+    when, message = text(event, "when") or "call", text(event, "message")
+    if event.get("timeout") is True:
+        return TestResult(status=TestStatus.TIMED_OUT, phase=when, message=message)
+    match text(event, "outcome"):
+        case "failed" if when == "call":
+            return TestResult(status=TestStatus.FAILED, phase=when, message=message)
+        case "failed" | "error":
+            return TestResult(status=TestStatus.ERROR, phase=when, message=message)
+        case _:
+            return None
+
+
+def _success(event: Event) -> TestStatus | None:
+    """What a record without failure says of the whole test; None: nothing yet."""
+    if event.get("sub") is True:
+        return None
+    expected = event.get("xfail") is True
+    match text(event, "outcome"), text(event, "when"):
+        case "skipped", _:
+            return TestStatus.XFAIL if expected else TestStatus.SKIPPED
+        case "passed", "call":
+            return TestStatus.XPASS if expected else TestStatus.PASSED
+        case _:
+            return None
+
+
+def _note(sofar: _Sofar, event: Event) -> None:
+    duration = event.get("duration")
+    sofar.duration_s += duration if isinstance(duration, (int, float)) else 0.0
+    sofar.phases.add(text(event, "when"))
+    failure = _failure(event)
+    if failure is not None:
+        sofar.worst = sofar.worst or failure
+        return
+    success = _success(event)
+    if success is not None and sofar.good in {None, TestStatus.PASSED}:
+        sofar.good = success
+
+
+def _result(sofar: _Sofar, *, ambiguous: bool, ended: bool) -> TestResult:
+    """One test's result. Without the end of its last phase a test is not decided."""
+    duration_s = round(sofar.duration_s, 4)
+    if sofar.worst is not None:
+        worst = sofar.worst
+        return TestResult(
+            status=worst.status,
+            phase=worst.phase,
+            message=worst.message,
+            duration_s=duration_s,
+            ambiguous=ambiguous,
+        )
+    if sofar.good is not None and sofar.ended >= sofar.started:
+        return TestResult(status=sofar.good, duration_s=duration_s, ambiguous=ambiguous)
+    if sofar.started and not ended:
+        phase = "teardown" if "call" in sofar.phases else "call"
+        message = "the process died in this test"
+        return TestResult(
+            status=TestStatus.ERROR, phase=phase, message=message, ambiguous=ambiguous
+        )
+    return TestResult(status=TestStatus.NOT_RUN, phase="", ambiguous=ambiguous)
+
+
+def _blame_fixture(results: dict[str, TestResult], fixture: str, result: TestResult) -> None:
+    """Tests that did not run because their class or module could not be set up share its fate."""
+    owner = fixture[fixture.index("(") + 1 : -1] + "."
+    for identifier, existing in results.items():
+        if existing.status is TestStatus.NOT_RUN and identifier.startswith(owner):
+            results[identifier] = result
+    results[fixture] = result
+
+
+def _collected_badly(event: Event) -> TestResult:
+    failed = text(event, "outcome") == "failed"
+    status = TestStatus.ERROR if failed else TestStatus.SKIPPED
+    return TestResult(status=status, phase="collect", message=text(event, "message"))
+
+
+def _tests(records: Sequence[Event]) -> tuple[dict[str, _Sofar], Counter[str]]:
+    """What was reported by test id, in the order of collection; how many tests share an id."""
+    tests: dict[str, _Sofar] = {}
+    shared: Counter[str] = Counter()
+    for event in records:
+        identifier = text(event, "id")
+        if event["event"] == "items":
+            shared.update(strings(event, "ids"))
+            for each in strings(event, "ids"):
+                tests.setdefault(each, _Sofar())
+            continue
+        if event["event"] not in {"start", "stop", "phase"} or identifier.startswith(_FIXTURES):
+            continue
+        sofar = tests.setdefault(identifier, _Sofar())
+        match event["event"]:
+            case "start":
+                sofar.started += 1
+            case "stop":
+                sofar.ended += 1
+            case _:
+                _note(sofar, event)
+                sofar.ended += text(event, "when") == "teardown"
+    return tests, shared
+
+
+def read_report(report: bytes) -> Mapping[str, TestResult]:
+    """Result by test id, in the order of collection, from JSON lines of the reporter.
+
+    What could not be collected is in it under its collector's id (a file, a module), with phase
+    "collect": ERROR when it failed, SKIPPED when it skipped itself.
+    """
+    records = tuple(events(report))
+    tests, shared = _tests(records)
+    ended = any(event["event"] == "end" for event in records)
+    results = {
+        identifier: _result(sofar, ambiguous=shared[identifier] > 1, ended=ended)
+        for identifier, sofar in tests.items()
+    }
+    for event in records:
+        identifier = text(event, "id")
+        if event["event"] == "collect":
+            results[identifier] = _collected_badly(event)
+        if event["event"] == "phase" and identifier.startswith(_FIXTURES):
+            skipped = TestResult(status=TestStatus.SKIPPED, phase="setup")
+            _blame_fixture(results, identifier, _failure(event) or skipped)
+    return results
+
+
+READERS: Mapping[str, Callable[[bytes], Mapping[str, TestResult]]] = {
+    "pytest": read_report,
+    "unittest": read_report,
+    "django": read_report,
+}
+"""By test runner: our reporter's records → test id → result. All three speak one format."""

@@ -1,0 +1,142 @@
+"""What arrived through the report pipe: records of `reporter.py`, checked by nonce, put together.
+
+`authentic` keeps what bears the run's nonce and gives plain JSON lines (what logs store and what
+`Language.read_report` takes). `read_transcript` says how far the run came.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+Event = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """How far a run came. `counts` is the runner's own tally, None when it gave none."""
+
+    begun: bool = False
+    ids: tuple[str, ...] = ()
+    collected: int | None = None
+    started: tuple[str, ...] = ()
+    ended_with: int | None = None
+    counts: Mapping[str, int] | None = None
+    seen: Mapping[str, int]  # the same categories, counted from the records
+    internal_errors: tuple[str, ...] = ()
+
+    @property
+    def counts_agree(self) -> bool:
+        """Nothing the runner counted differs from what was reported."""
+        return self.counts is None or all(
+            self.seen.get(name, 0) == count for name, count in self.counts.items()
+        )
+
+
+def authentic(raw: bytes, nonce: str) -> tuple[bytes, int]:
+    """JSON lines of the records that bear `nonce`, and how many other lines there were.
+
+    A record whose end never came (the process was killed while writing) is left out.
+    """
+    prefix = nonce.encode("ascii") + b" "
+    whole: list[bytes] = []
+    pieces: list[bytes] = []
+    foreign = 0
+    complete = raw[: raw.rfind(b"\n") + 1]
+    for line in complete.split(b"\n"):
+        if not line:
+            continue
+        if not line.startswith((prefix + b". ", prefix + b"+ ")):
+            foreign += 1
+            continue
+        mark, piece = line[len(prefix) : len(prefix) + 1], line[len(prefix) + 2 :]
+        pieces.append(piece)
+        if mark == b".":
+            whole.append(b"".join(pieces))
+            pieces = []
+    return b"".join(line + b"\n" for line in whole), foreign
+
+
+def events(report: bytes) -> Iterator[Event]:
+    """The records in order; lines that are no JSON object are skipped."""
+    for line in report.splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and isinstance(event.get("event"), str):
+            yield event
+
+
+def text(event: Event, name: str) -> str:
+    """A string field; empty when absent or of another type."""
+    value = event.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def strings(event: Event, name: str) -> tuple[str, ...]:
+    """A field that is a list of strings."""
+    value = event.get(name)
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+_COLLECTED_BADLY = {"failed": "error", "skipped": "skipped"}
+_PHASES = {
+    ("passed", "call", False): "passed",
+    ("passed", "call", True): "xpassed",
+    ("failed", "call", False): "failed",
+}
+
+
+def category(event: Event) -> str | None:
+    """Under which of the runner's own counts a record falls; None: under none.
+
+    Names are those of pytest's summary; unittest's result lists map onto them one to one.
+    """
+    outcome, when, expected = text(event, "outcome"), text(event, "when"), event.get("xfail")
+    match event["event"]:
+        case "collect":
+            return _COLLECTED_BADLY.get(outcome)
+        case "phase" if event.get("sub") is not True:
+            if outcome == "skipped":
+                return "xfailed" if expected is True else "skipped"
+            if outcome == "error" or (outcome == "failed" and when != "call"):
+                return "error"
+            return _PHASES.get((outcome, when, outcome == "passed" and expected is True))
+        case _:
+            return None
+
+
+def _counts(event: Event) -> Mapping[str, int] | None:
+    value = event.get("counts")
+    if not isinstance(value, dict):
+        return None
+    return {str(name): count for name, count in value.items() if isinstance(count, int)}
+
+
+def _whole(event: Event, name: str) -> int | None:
+    value = event.get(name)
+    return value if isinstance(value, int) else None
+
+
+def read_transcript(report: bytes) -> Transcript:
+    """How far the run came, from JSON lines as `authentic` gives them."""
+    everything: dict[object, list[Event]] = {}
+    seen: Counter[str] = Counter()
+    for event in events(report):
+        everything.setdefault(event["event"], []).append(event)
+        name = category(event)
+        if name is not None:
+            seen[name] += 1
+    sums = [_whole(event, "count") for event in everything.get("collected", [])]
+    ends = everything.get("end", [])
+    return Transcript(
+        begun="begin" in everything,
+        ids=tuple(i for event in everything.get("items", []) for i in strings(event, "ids")),
+        collected=sum(each or 0 for each in sums) if sums else None,
+        started=tuple(text(event, "id") for event in everything.get("start", [])),
+        ended_with=_whole(ends[-1], "status") if ends else None,
+        counts=_counts(ends[-1]) if ends else None,
+        seen=seen,
+        internal_errors=tuple(text(e, "message") for e in everything.get("internal", [])),
+    )
