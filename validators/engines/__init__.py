@@ -1,0 +1,13 @@
+"""The container engines. Docker's API is spoken by both Docker and podman.
+
+docker.py       the engine: images, containers, sweep     container.py  one running container
+confinement.py  what a container may do (pure)            channel.py    how a report gets out
+streams.py      hijacked connections, head and tail       disk.py       the disk watcher
+ownership.py    whose container is it                     faults.py     machinery → one sentence
+sockets.py      where engines listen
+"""
+
+from validators.engines.docker import DockerEngine
+from validators.engines.sockets import connect
+
+__all__ = ["DockerEngine", "connect"]

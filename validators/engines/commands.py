@@ -1,0 +1,219 @@
+"""Commands in one running container: started, followed, ended at their deadline."""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from docker.api.client import APIClient
+
+from validators.engine import GUEST_UID
+from validators.engines.channel import Channel
+from validators.engines.faults import machinery
+from validators.engines.streams import Ending, HeadAndTail, Stream, pump
+from validators.errors import EngineUnavailableError
+
+KILLED = 137
+"""The exit code of what was killed, whoever killed it."""
+
+_KILL_S = 10.0  # for the kill itself, and for output to end after it
+_SETTLE_S = 2.0  # for the engine to notice that a command ended
+_GUEST = f"{GUEST_UID}:{GUEST_UID}"
+_ROOT = "0:0"
+
+# kill(-1) reaches every process the caller may signal, but for itself and pid 1, in one go: no fork
+# can slip through. Root without CAP_KILL reaches only its own; the report's copier is spared.
+_KILL_GUEST = ("/bin/sh", "-c", "kill -9 -1")
+_KILL_ROOT = (
+    "/bin/sh",
+    "-c",
+    "read -r copier </run/miner/.copier; for p in /proc/[0-9]*; do p=${p#/proc/}; "
+    'case $p in 1|"$copier"|$$) ;; *) kill -9 "$p" 2>/dev/null;; esac; done; true',
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What to run, as whom."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    root: bool = False
+    workdir: str | None = None
+    stdin: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a command ended."""
+
+    exit_code: int
+    duration_s: float
+    timed_out: bool = False
+    out_of_memory: bool = False
+
+
+class Commands:
+    """The commands of one container, one at a time or several.
+
+    Once one had to be ended by killing the whole container, it is spent: later commands end at once
+    with status 137.
+    """
+
+    def __init__(self, api: APIClient, container_id: str, channel: Channel) -> None:
+        self._api = api
+        self._id = container_id
+        self._channel = channel
+        self._kills = 0  # for memory, up to the last command
+        self._running = 0
+        self._spent = threading.Event()
+        self._closing = threading.Event()
+
+    @property
+    def running(self) -> bool:
+        """A command is running."""
+        return self._running > 0
+
+    @property
+    def spent(self) -> bool:
+        """The container had to be killed."""
+        return self._spent.is_set()
+
+    def run(self, command: Command, kept: HeadAndTail, *, deadline: float) -> Ended:
+        """Run to the end or `deadline` (monotonic seconds); the guest's failure never raises.
+
+        Raises EngineUnavailableError when the engine fails, or was closed meanwhile.
+        """
+        started = time.monotonic()
+        self._refuse_when_closing()
+        if self.spent:
+            return Ended(exit_code=KILLED, duration_s=0.0)
+        self._running += 1
+        try:
+            with machinery("run a command in a container"):
+                return self._run(command, kept, started=started, deadline=deadline)
+        except EngineUnavailableError:
+            self._refuse_when_closing()
+            killed_by_us = self.spent
+            if not self._died_of_its_guest():
+                raise
+            return Ended(
+                exit_code=KILLED,
+                duration_s=time.monotonic() - started,
+                out_of_memory=not killed_by_us,
+            )
+        finally:
+            self._running -= 1
+
+    def kill_guest(self) -> None:
+        """End every process of the guest, if need be with the whole container."""
+        if not self.spent and self._run_quietly(_KILL_GUEST, user=_GUEST) != 0:
+            self._kill_container()
+
+    def close(self) -> None:
+        """From now on, running and later commands raise EngineUnavailableError."""
+        self._closing.set()
+
+    def _run(
+        self, command: Command, kept: HeadAndTail, *, started: float, deadline: float
+    ) -> Ended:
+        exec_id = self._api.exec_create(
+            self._id,
+            list(command.argv),
+            stdin=command.stdin is not None,
+            environment=dict(command.env),
+            workdir=command.workdir,
+            user=_ROOT if command.root else _GUEST,
+        )["Id"]
+        stream = Stream(self._api.exec_start(exec_id, socket=True))
+        try:
+            ending = pump(
+                stream,
+                kept.write,
+                stdin=command.stdin,
+                deadline=deadline,
+                gone=lambda: not self._state(exec_id)["Running"],
+            )
+            if ending is Ending.DEADLINE:
+                self._kill(root=command.root)
+                after = time.monotonic() + _KILL_S
+                if _drain(stream, kept, until=after) is Ending.DEADLINE:
+                    self._kill_container()
+        finally:
+            stream.close()
+        duration_s = time.monotonic() - started
+        self._refuse_when_closing()
+        return Ended(
+            exit_code=self._exit_code(exec_id),
+            duration_s=duration_s,
+            timed_out=ending is Ending.DEADLINE,
+            out_of_memory=self._hit_memory_limit(),
+        )
+
+    def _kill(self, *, root: bool) -> None:
+        if root:
+            self._run_quietly(_KILL_ROOT, user=_ROOT)
+        self.kill_guest()
+
+    def _run_quietly(self, argv: Sequence[str], *, user: str) -> int:
+        """The exit code of a short command of our own; KILLED when it did not end."""
+        exec_id = self._api.exec_create(self._id, list(argv), user=user)["Id"]
+        stream = Stream(self._api.exec_start(exec_id, socket=True))
+        try:
+            ending = _drain(stream, HeadAndTail(1024), until=time.monotonic() + _KILL_S)
+        finally:
+            stream.close()
+        return KILLED if ending is Ending.DEADLINE else self._exit_code(exec_id)
+
+    def _kill_container(self) -> None:
+        self._spent.set()
+        self._channel.drain(timeout_s=_SETTLE_S)  # what is still in the pipe dies with it
+        with machinery("kill a container"):
+            self._api.kill(self._id)
+
+    def _exit_code(self, exec_id: str) -> int:
+        """The engine may need a moment after the output's end; what never ends was killed."""
+        until = time.monotonic() + _SETTLE_S
+        pause_s = 0.002
+        while not self.spent:
+            state = self._state(exec_id)
+            if not state["Running"] and state["ExitCode"] is not None:
+                return int(state["ExitCode"])
+            if time.monotonic() > until:
+                break
+            time.sleep(pause_s)
+            pause_s *= 2
+        return KILLED
+
+    def _state(self, exec_id: str) -> dict[str, Any]:
+        return dict(self._api.exec_inspect(exec_id))
+
+    def _hit_memory_limit(self) -> bool:
+        """The kernel killed for memory since the last command."""
+        if self.spent:
+            return False
+        kills = self._channel.drain(timeout_s=_SETTLE_S)
+        if kills is None:
+            return self._died_of_its_guest()
+        known, self._kills = self._kills, kills
+        return kills > known
+
+    def _died_of_its_guest(self) -> bool:
+        """The container stopped because it was killed by us, or by the kernel for its memory."""
+        if self.spent:
+            return True
+        with machinery("look at a container"):
+            state = self._api.inspect_container(self._id)["State"]
+        if state["Running"] or not state["OOMKilled"]:
+            return False
+        self._spent.set()
+        return True
+
+    def _refuse_when_closing(self) -> None:
+        if self._closing.is_set():
+            raise EngineUnavailableError("The container engine was closed while a command ran.")
+
+
+def _drain(stream: Stream, kept: HeadAndTail, *, until: float) -> Ending:
+    return pump(stream, kept.write, stdin=None, deadline=until, gone=lambda: False)

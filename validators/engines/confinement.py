@@ -1,0 +1,139 @@
+"""What a container may do: pure, from Limits to the engine's own words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from docker.types import LogConfig, Ulimit
+
+from validators.engine import GUEST_UID, TREE, VENV
+from validators.engines.channel import MAIN_SCRIPT
+from validators.model import Limits
+
+GUEST_HOME = "/home/guest"
+UV_CACHE = "/var/cache/uv"
+"""Where uv's cache is in an install container: a volume that outlives it."""
+
+UV_CACHE_VOLUME = "miner-uv-cache"
+
+_MB = 1 << 20
+_OPEN_FILES = 16384
+_PROCESSES = 65536  # counted per uid over all containers: the pids limit is the one that holds
+_HOSTNAME = "t"
+
+# What apt, dpkg and chown need; the guest has none of them, as it is not root and cannot become it.
+_INSTALL_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
+
+_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_LOCALE = {"LANG": "C.UTF-8"}
+_GUEST_ENV = {
+    "PATH": f"{VENV}/bin:{_SYSTEM_PATH}",
+    "HOME": GUEST_HOME,
+    "USER": "guest",
+    "LOGNAME": "guest",
+}
+# The guest may write to VENV while it installs: root must not start anything from there.
+_ROOT_ENV = {"PATH": _SYSTEM_PATH, "HOME": "/root", "USER": "root", "LOGNAME": "root"}
+
+
+def run_config(limits: Limits, *, ipv6: bool) -> dict[str, Any]:
+    """HostConfig arguments of a test run: no network, read-only root, no capability at all.
+
+    The own host name resolves and ::1 exists, as honest tests use both.
+    """
+    config = _common(limits)
+    config |= {
+        "read_only": True,
+        "network_mode": "none",
+        "extra_hosts": {_HOSTNAME: "127.0.0.1"},
+        "tmpfs": _mounts(limits) | {GUEST_HOME: _tmpfs(limits.memory_mb // 8, owner=GUEST_UID)},
+    }
+    if ipv6:
+        config["sysctls"] = {
+            "net.ipv6.conf.all.disable_ipv6": "0",
+            "net.ipv6.conf.lo.disable_ipv6": "0",
+        }
+    return config
+
+
+def install_config(limits: Limits) -> dict[str, Any]:
+    """HostConfig arguments of an install: the network, a writable disk that is watched, uv's cache.
+
+    TREE and /tmp are tmpfs here too: fast, bounded, and not in what is committed.
+    """
+    config = _common(limits)
+    config |= {
+        "cap_add": list(_INSTALL_CAPABILITIES),
+        "tmpfs": _mounts(limits),
+        "binds": {UV_CACHE_VOLUME: {"bind": UV_CACHE, "mode": "rw"}},
+    }
+    if not limits.network:
+        config["network_mode"] = "none"
+    return config
+
+
+def container_config(*, labels: Mapping[str, str], prologue: str = "") -> dict[str, Any]:
+    """What the container is: our main process, root's, fed and read through stdin and stdout."""
+    return {
+        "command": ["-c", prologue + MAIN_SCRIPT],
+        "entrypoint": ["/bin/bash"],
+        "user": "0:0",
+        "hostname": _HOSTNAME,
+        "working_dir": "/",
+        "labels": dict(labels),
+        "stdin_open": True,
+        "tty": False,
+        "healthcheck": {"test": ["NONE"]},
+    }
+
+
+def install_prologue() -> str:
+    """Before an install's main process: a fresh volume belongs to root."""
+    return f"chown {GUEST_UID}:{GUEST_UID} {UV_CACHE}\n"
+
+
+def guest_env(*, installs: bool) -> dict[str, str]:
+    """The whole environment of the guest's commands, but for what the caller adds."""
+    cache = {"UV_CACHE_DIR": UV_CACHE, "UV_LINK_MODE": "copy"} if installs else {}
+    return _LOCALE | _GUEST_ENV | cache
+
+
+def root_env(*, installs: bool) -> dict[str, str]:
+    """The same for root, who must leave nothing in the cache that the guest cannot replace."""
+    return _LOCALE | _ROOT_ENV | ({"UV_NO_CACHE": "1"} if installs else {})
+
+
+def _common(limits: Limits) -> dict[str, Any]:
+    memory = limits.memory_mb * _MB
+    return {
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges"],
+        "mem_limit": memory,
+        "memswap_limit": memory,
+        "pids_limit": limits.pids,
+        "nano_cpus": int(limits.cpus * 1e9),
+        "shm_size": max(limits.memory_mb // 16, 8) * _MB,
+        "ipc_mode": "private",
+        "log_config": LogConfig(type="none"),
+        "oom_score_adj": 500,  # when the host runs out, the guest goes first
+        "ulimits": [
+            Ulimit(name="core", soft=0, hard=0),
+            Ulimit(name="fsize", soft=limits.disk_mb * _MB, hard=limits.disk_mb * _MB),
+            Ulimit(name="nofile", soft=_OPEN_FILES, hard=_OPEN_FILES),
+            Ulimit(name="nproc", soft=_PROCESSES, hard=_PROCESSES),
+        ],
+    }
+
+
+def _mounts(limits: Limits) -> dict[str, str]:
+    """tmpfs pages count as memory: together they stay below it, so a filled one says ENOSPC."""
+    tree_mb = min(limits.disk_mb, limits.memory_mb // 2)
+    tmp_mb = min(limits.disk_mb, limits.memory_mb // 4)
+    return {
+        TREE: _tmpfs(tree_mb, owner=GUEST_UID),
+        "/tmp": _tmpfs(tmp_mb, owner=0, mode="1777"),  # noqa: S108 - the container's
+        "/run/miner": _tmpfs(32, owner=0),
+    }
+
+
+def _tmpfs(size_mb: int, *, owner: int, mode: str = "0755") -> str:
+    return f"rw,exec,nosuid,nodev,size={max(size_mb, 4)}m,mode={mode},uid={owner},gid={owner}"

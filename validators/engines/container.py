@@ -1,0 +1,147 @@
+"""One running container: commands in it, files into it and out of it, its report."""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from posixpath import basename, dirname
+
+from docker.api.client import APIClient
+
+from validators.engines.channel import Channel
+from validators.engines.commands import Command, Commands, Ended
+from validators.engines.faults import machinery
+from validators.engines.ownership import OWNER_LABEL, SESSION_LABEL
+from validators.engines.streams import HeadAndTail
+from validators.errors import EngineUnavailableError
+from validators.model import Image, Limits, Outcome
+
+_MB = 1 << 20
+_BLOCK = 512
+_MOVE_S = 300.0  # for files into and out of a container
+_DRAIN_S = 10.0  # for a report to arrive
+
+_UNPACK = 'mkdir -p "$1" && exec /bin/tar --extract {} --file=- --directory="$1"'
+_PACK = (
+    '[ -e "$1/$2" ] || [ -L "$1/$2" ] || exit 1; '
+    '/bin/tar --create --file=- --directory="$1" -- "$2" 2>/dev/null | /usr/bin/head -c "$3"'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wardrobe:
+    """The environment variables of the guest's and of root's commands."""
+
+    guest: Mapping[str, str]
+    root: Mapping[str, str]
+
+
+class DockerContainer:
+    """A container that runs, as the Protocol describes it. Made and removed by DockerEngine.
+
+    When its guest can be stopped only by killing the whole container (a fork bomb), later commands
+    end at once with status 137, nothing can be read from it, and its report stays what it was.
+    """
+
+    def __init__(
+        self, api: APIClient, container_id: str, channel: Channel, limits: Limits, env: Wardrobe
+    ) -> None:
+        self.id = container_id
+        self._api = api
+        self._channel = channel
+        self._limits = limits
+        self._env = env
+        self._commands = Commands(api, container_id, channel)
+        self._overfull = threading.Event()
+
+    def exec(
+        self,
+        command: Sequence[str],
+        *,
+        timeout_s: float,
+        root: bool = False,
+        env: Mapping[str, str] | None = None,
+        workdir: str | None = None,
+        stdin: bytes | None = None,
+    ) -> Outcome:
+        """See the Protocol."""
+        wardrobe = self._env.root if root else self._env.guest
+        dressed = Command(
+            argv=command,
+            env={**wardrobe, **(env or {})},
+            root=root,
+            workdir=workdir,
+            stdin=stdin,
+        )
+        kept = HeadAndTail(self._limits.output_mb * _MB)
+        ended = self._commands.run(dressed, kept, deadline=time.monotonic() + timeout_s)
+        return self._outcome(ended, kept)
+
+    def put(self, path: str, tar: bytes, *, root: bool = False) -> None:
+        """See the Protocol."""
+        unpack = _UNPACK.format("--no-same-owner")
+        outcome = self.exec(
+            ("/bin/sh", "-c", unpack, "put", path), timeout_s=_MOVE_S, root=root, stdin=tar
+        )
+        if not outcome.ok and not self._commands.spent:
+            said = outcome.output[-300:].decode(errors="replace").strip()
+            raise EngineUnavailableError(f"Files could not be put into {path}: {said}.")
+
+    def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
+        """See the Protocol."""
+        path = path.rstrip("/")
+        limit = limit_mb * _MB + 20 * _BLOCK  # tar's own first and last blocks
+        argv = ("/bin/bash", "-o", "pipefail", "-c", _PACK, "get")
+        packing = Command(
+            argv=(*argv, dirname(path) or "/", basename(path) or ".", str(limit + 1)),
+            env=self._env.guest,
+        )
+        kept = HeadAndTail(2 * limit + 4)
+        ended = self._commands.run(packing, kept, deadline=time.monotonic() + _MOVE_S)
+        packed = kept.value()
+        whole = ended.exit_code == 0 and not ended.timed_out and len(packed) <= limit
+        return packed if whole else None
+
+    def report(self) -> bytes:
+        """See the Protocol."""
+        with machinery("read a report"):
+            drained = self._channel.drain(timeout_s=_DRAIN_S) is not None
+            if not drained and not self._commands.spent:
+                self._api.inspect_container(self.id)  # raises when the engine is gone
+            return self._channel.value()
+
+    def commit(self, tag: str, *, labels: Mapping[str, str]) -> Image:
+        """See the Protocol."""
+        repository, _, version = tag.rpartition(":")
+        disowned = {OWNER_LABEL: "", SESSION_LABEL: ""}
+        conf = {"Labels": disowned | dict(labels), "Cmd": ["/bin/bash"], "Entrypoint": []}
+        with machinery("commit an image"):
+            made = self._api.commit(self.id, repository, version, conf=conf)
+        return Image(digest=str(made["Id"]), tag=tag)
+
+    @property
+    def busy(self) -> bool:
+        """A command is running in it."""
+        return self._commands.running
+
+    def overfill(self) -> None:
+        """Its disk holds more than it may: end the guest's processes."""
+        self._overfull.set()
+        self._commands.kill_guest()
+
+    def give_up(self) -> None:
+        """The engine closes: running commands raise EngineUnavailableError."""
+        self._commands.close()
+
+    def _outcome(self, ended: Ended, kept: HeadAndTail) -> Outcome:
+        overfull = self._overfull.is_set()
+        if overfull:
+            kept.write(f"\n[more than {self._limits.disk_mb} MB on disk: killed]\n".encode())
+        return Outcome(
+            exit_code=ended.exit_code if not overfull or ended.exit_code else 1,
+            output=kept.value(),
+            truncated=kept.truncated,
+            timed_out=ended.timed_out,
+            duration_s=ended.duration_s,
+            out_of_memory=ended.out_of_memory,
+        )

@@ -1,0 +1,261 @@
+"""A container engine behind Docker's API: Docker itself, or podman's compatible socket."""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from docker.api.client import APIClient
+from docker.errors import APIError, ImageNotFound, NotFound
+from requests.exceptions import RequestException
+
+from validators.engines import confinement
+from validators.engines.channel import Channel
+from validators.engines.container import DockerContainer, Wardrobe
+from validators.engines.disk import DiskWatcher
+from validators.engines.faults import machinery
+from validators.engines.ownership import (
+    OWNER_LABEL,
+    SESSION_LABEL,
+    is_dead,
+    new_session,
+    parse,
+    this_process,
+)
+from validators.engines.streams import Stream
+from validators.errors import EngineUnavailableError
+from validators.model import Image, Limits
+
+_REPORT_BYTES = 256 << 20
+_START_S = 60.0
+_REGISTRY_S = 8
+
+
+class DockerEngine:
+    """One connection to an engine, for all threads of this process. Made by `engines.connect`."""
+
+    ANSWER_S = 300
+    """How long one call may take; only pulls, commits and imports come near it."""
+
+    def __init__(self, api: APIClient, *, url: str, name: str, ipv6: bool) -> None:
+        self._api = api
+        self._url = url
+        self._name = name
+        self._ipv6 = ipv6
+        self._session = new_session()
+        self._lock = threading.Lock()
+        self._live: dict[str, DockerContainer] = {}
+        self._closed = False
+
+    @property
+    def name(self) -> str:
+        """See the Protocol."""
+        return self._name
+
+    @contextmanager
+    def run(
+        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+    ) -> Iterator[DockerContainer]:
+        """See the Protocol."""
+        env = Wardrobe(
+            guest=confinement.guest_env(installs=False), root=confinement.root_env(installs=False)
+        )
+        host = confinement.run_config(limits, ipv6=self._ipv6)
+        with self._container(image, host, labels or {}, limits, env) as container:
+            yield container
+
+    @contextmanager
+    def install(
+        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+    ) -> Iterator[DockerContainer]:
+        """See the Protocol."""
+        env = Wardrobe(
+            guest=confinement.guest_env(installs=True), root=confinement.root_env(installs=True)
+        )
+        host = confinement.install_config(limits)
+        with self._container(image, host, labels or {}, limits, env) as container:
+            watcher = DiskWatcher(self._api, container, limit_mb=limits.disk_mb)
+            try:
+                yield container
+            finally:
+                watcher.close()
+
+    def find(self, tag: str) -> Image | None:
+        """See the Protocol."""
+        with machinery("look up an image"):
+            try:
+                return Image(digest=_digest(self._api, tag), tag=tag)
+            except ImageNotFound:
+                return None
+
+    def pull(self, reference: str) -> Image | None:
+        """See the Protocol. The registry is asked for the image first, so silence costs seconds."""
+        with machinery("answer"):
+            self._api.ping()
+        if not self._registry_has(reference):
+            return None
+        repository, _, tag = reference.rpartition(":")
+        try:
+            for step in self._api.pull(repository, tag=tag, stream=True, decode=True):
+                if "error" in step:
+                    return None
+        except (APIError, RequestException):
+            return None
+        return self.find(reference)
+
+    def _registry_has(self, reference: str) -> bool:
+        impatient = APIClient(base_url=self._url, version="auto", timeout=_REGISTRY_S)
+        try:
+            impatient.inspect_distribution(reference)  # type: ignore[no-untyped-call]  # its stubs
+        except (APIError, RequestException):
+            return False
+        finally:
+            impatient.close()
+        return True
+
+    def import_root(self, tar: Path, *, tag: str, labels: Mapping[str, str]) -> Image:
+        """See the Protocol."""
+        repository, _, version = tag.rpartition(":")
+        changes = [f"LABEL {key}={_quoted(value)}" for key, value in labels.items()]
+        with machinery("import an image"):
+            self._api.import_image(
+                src=str(tar), repository=repository, tag=version, changes=changes or None
+            )
+        image = self.find(tag)
+        if image is None:
+            raise EngineUnavailableError(f"The container engine imported {tag} but lost it.")
+        return image
+
+    def images(self, *, label: str) -> Sequence[tuple[Image, Mapping[str, str], int]]:
+        """See the Protocol."""
+        with machinery("list images"):
+            found = self._api.images(filters={"label": label})
+        return tuple(
+            (
+                Image(digest=str(image["Id"]), tag=(image.get("RepoTags") or [""])[0]),
+                dict(image.get("Labels") or {}),
+                int(image["Size"]),
+            )
+            for image in found
+        )
+
+    def remove_image(self, image: Image) -> bool:
+        """See the Protocol."""
+        with machinery("remove an image"):
+            current = self.find(image.tag) if image.tag else None
+            reference = image.tag if current and current.digest == image.digest else image.digest
+            try:
+                self._api.remove_image(reference)
+            except ImageNotFound:
+                return True
+            except APIError as error:
+                if error.status_code == 409:
+                    return False
+                raise
+        return True
+
+    def sweep(self) -> int:
+        """See the Protocol."""
+        with machinery("list containers"):
+            found = self._api.containers(all=True, filters={"label": OWNER_LABEL})
+        dead = [each for each in found if _orphaned(each)]
+        return sum(self._remove(str(each["Id"])) for each in dead)
+
+    def close(self) -> None:
+        """See the Protocol. The engine cannot be used afterwards."""
+        with self._lock:
+            self._closed = True
+            live = list(self._live.items())
+        for _, container in live:
+            container.give_up()
+        for container_id, _ in live:
+            with suppress(EngineUnavailableError):
+                self._remove(container_id)
+        self._api.close()
+
+    # -- the life of a container ------------------------------------------------------------------
+
+    @contextmanager
+    def _container(
+        self,
+        image: Image,
+        host: Mapping[str, Any],
+        labels: Mapping[str, str],
+        limits: Limits,
+        env: Wardrobe,
+    ) -> Iterator[DockerContainer]:
+        prologue = confinement.install_prologue() if "binds" in host else ""
+        ours = {OWNER_LABEL: str(this_process()), SESSION_LABEL: self._session}
+        config = confinement.container_config(labels={**labels, **ours}, prologue=prologue)
+        with ExitStack() as undo:
+            with machinery("create a container"):
+                container_id = self._create(image, config, host)
+            undo.callback(self._remove, container_id)
+            with machinery("start a container"):
+                channel = self._start(container_id, undo)
+            container = DockerContainer(self._api, container_id, channel, limits, env)
+            self._register(container)
+            undo.callback(self._forget, container)
+            yield container
+
+    def _create(self, image: Image, config: dict[str, Any], host: Mapping[str, Any]) -> str:
+        try:
+            created = self._api.create_container(
+                image=image.digest, host_config=self._api.create_host_config(**host), **config
+            )
+        except ImageNotFound as error:
+            raise EngineUnavailableError(
+                f"The image {image.tag or image.digest} is gone: it will be made again."
+            ) from error
+        return str(created["Id"])
+
+    def _start(self, container_id: str, undo: ExitStack) -> Channel:
+        """Attach first, so that nothing is missed; ready when the report pipe answers."""
+        wanted = {"stdin": 1, "stdout": 1, "stream": 1}
+        stream = Stream(self._api.attach_socket(container_id, params=wanted))
+        channel = Channel(stream, limit=_REPORT_BYTES)
+        undo.callback(channel.close)
+        self._api.start(container_id)
+        if channel.drain(timeout_s=_START_S) is None:
+            raise EngineUnavailableError(
+                "A container did not start as it should: see the container engine's log."
+            )
+        return channel
+
+    def _register(self, container: DockerContainer) -> None:
+        with self._lock:
+            if self._closed:
+                raise EngineUnavailableError("The container engine was closed.")
+            self._live[container.id] = container
+
+    def _forget(self, container: DockerContainer) -> None:
+        with self._lock:
+            self._live.pop(container.id, None)
+
+    def _remove(self, container_id: str) -> bool:
+        """False when it was gone already."""
+        with machinery("remove a container"):
+            try:
+                self._api.remove_container(container_id, force=True, v=True)
+            except NotFound:
+                return False
+            except APIError as error:
+                if error.status_code == 409:  # someone else is removing it
+                    return False
+                raise
+        return True
+
+
+def _digest(api: APIClient, tag: str) -> str:
+    found = api.inspect_image(tag)  # type: ignore[no-untyped-call]  # its stubs
+    return str(found["Id"])
+
+
+def _orphaned(found: Mapping[str, Any]) -> bool:
+    owner = parse(str((found.get("Labels") or {}).get(OWNER_LABEL, "")))
+    return owner is not None and is_dead(owner)
+
+
+def _quoted(value: str) -> str:
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'

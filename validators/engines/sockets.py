@@ -1,0 +1,120 @@
+"""Where engines listen, and what one must be able to enforce before a guest is let in."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from docker.api.client import APIClient
+from docker.errors import DockerException
+from requests.exceptions import RequestException
+
+from validators.engines.docker import DockerEngine
+from validators.engines.faults import machinery
+from validators.errors import EngineTooOldError, EngineUnavailableError
+
+_MINIMUM_API = (1, 40)
+_ANSWER_S = 10
+_NEEDED = {
+    "MemoryLimit": "memory",
+    "PidsLimit": "process",
+    "CpuCfsQuota": "CPU",
+}
+_INSTALL_HINT = (
+    "On Debian or Ubuntu install one with `apt-get install docker.io` and start it with "
+    "`systemctl start docker`, or name its address in the engine setting (unix:///path or "
+    "tcp://host:port)."
+)
+
+
+def connect(url: str | None = None) -> DockerEngine:
+    """The engine at `url`, else Docker's or podman's socket on this machine.
+
+    Raises EngineUnavailableError when none answers, EngineTooOldError when one cannot enforce
+    limits (for instance rootless on cgroup v1).
+    """
+    if url is not None:
+        api = _reach(_checked(url))
+        if api is None:
+            raise EngineUnavailableError(f"No container engine answers at {url}. {_INSTALL_HINT}")
+        return _fit(api, url)
+    for socket in _usual_sockets():
+        address = f"unix://{socket}"
+        api = _reach(address) if socket.exists() else None
+        if api is not None:
+            return _fit(api, address)
+    raise EngineUnavailableError(f"No container engine answers on this machine. {_INSTALL_HINT}")
+
+
+def _usual_sockets() -> tuple[Path, ...]:
+    return (
+        Path("/var/run/docker.sock"),
+        Path("/run/podman/podman.sock"),
+        Path(f"/run/user/{os.getuid()}/docker.sock"),
+        Path(f"/run/user/{os.getuid()}/podman/podman.sock"),
+    )
+
+
+def _checked(url: str) -> str:
+    if not url.startswith(("unix://", "tcp://")):
+        raise EngineUnavailableError(
+            f"The engine's address {url!r} is not understood: "
+            "give unix:///path/to/socket or tcp://host:port."
+        )
+    return url
+
+
+def _reach(url: str) -> APIClient | None:
+    """A client whose engine answered; None when nothing does."""
+    api: APIClient | None = None
+    try:
+        api = APIClient(base_url=url, version="auto", timeout=_ANSWER_S)
+        api.ping()
+    except (DockerException, RequestException, OSError):
+        if api is not None:
+            api.close()
+        return None
+    return api
+
+
+def _fit(api: APIClient, url: str) -> DockerEngine:
+    with machinery("describe itself"):
+        version = api.version()
+        facts = api.info()
+    problem = unfitness(version, facts)
+    if problem is not None:
+        api.close()
+        raise EngineTooOldError(problem)
+    api.timeout = DockerEngine.ANSWER_S
+    ipv6 = Path("/proc/sys/net/ipv6").exists()
+    return DockerEngine(api, url=url, name=_name(version), ipv6=ipv6)
+
+
+def unfitness(version: Mapping[str, Any], facts: Mapping[str, Any]) -> str | None:
+    """Why this engine must not run guests, as one sentence; None when it may. Pure.
+
+    `version` and `facts` are the engine's answers to /version and /info.
+    """
+    name = _name(version)
+    api_version = tuple(int(part) for part in str(version.get("ApiVersion", "0.0")).split("."))
+    if api_version < _MINIMUM_API:
+        return (
+            f"This {name} speaks API {version.get('ApiVersion')}, which is too old: "
+            "install Docker 19.03 or podman 4 or newer."
+        )
+    rootless = any("rootless" in str(option) for option in facts.get("SecurityOptions") or ())
+    if rootless and str(facts.get("CgroupVersion", "1")) != "2":
+        return (
+            f"This {name} runs rootless on cgroup v1, where it cannot limit memory, processes or "
+            "CPU: run it as root, or boot the host with cgroup v2."
+        )
+    missing = [word for key, word in _NEEDED.items() if not facts.get(key, False)]
+    if missing:
+        where = "delegate these cgroup controllers to it" if rootless else "enable them in the host"
+        return f"This {name} cannot enforce {' and '.join(missing)} limits: {where}."
+    return None
+
+
+def _name(version: Mapping[str, Any]) -> str:
+    components = (str(part.get("Name", "")) for part in version.get("Components") or ())
+    return "podman" if any("podman" in name.lower() for name in components) else "docker"
