@@ -1,0 +1,214 @@
+"""One base image a Python version: pulled where a registry answers, else made on this machine.
+
+What every base image holds, whichever way it came about: Python X.Y at /usr/local/bin/pythonX.Y
+(also `python`), uv, git, a C compiler, locales, time zones, user `guest` (uid 1000), and the
+folders of validators/engine.py. Images are found again by their tag; made when first needed.
+"""
+
+import io
+import re
+import tarfile
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import uv
+
+from validators import debian, interpreters
+from validators.engine import GUEST_UID, TREE, VENV, Container, ContainerEngine, Progress
+from validators.errors import EngineUnavailableError, UnknownRecipeError
+from validators.model import BuildSettings, Image, Limits
+
+BASE_LABEL = "miner.base"
+"""On every base image: its Python version."""
+
+ORIGIN_LABEL = "miner.origin"
+"""On every base image: "pulled" or "built"."""
+
+_GENERATION = 1  # raise it when what is in a base image changes
+_LIMITS = Limits(memory_mb=4096, cpus=2.0, disk_mb=8192, network=True)
+_STEP_S = 1200.0
+_CA_FILE = "/run/miner/ca.pem"
+_PARENT = f"miner-base:{debian.SUITE}-{_GENERATION}"
+
+_making = threading.Lock()  # two workers that need the same image: one makes it, the other finds it
+_not_pulled: set[str] = set()  # references no registry gave, asked once a process
+
+_PREPARE = f"""
+set -e
+export DEBIAN_FRONTEND=noninteractive
+missing=
+for package in {" ".join(debian.PACKAGES)}; do
+    dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"
+done
+if [ -n "$missing" ]; then
+    apt-get update -q
+    for package in $missing; do
+        apt-cache show "$package" >/dev/null 2>&1 || continue
+        wanted="$wanted $package"
+    done
+    apt-get install -q -y --no-install-recommends $wanted
+    apt-get clean
+    rm -rf /var/lib/apt/lists/*
+fi
+echo 'en_US.UTF-8 UTF-8' >/etc/locale.gen
+locale-gen >/dev/null
+id guest >/dev/null 2>&1 || useradd --uid {GUEST_UID} --create-home --shell /bin/bash guest
+install -d -o guest -g guest {TREE} {VENV} /var/cache/uv
+install -d /opt/miner
+"""
+
+
+def base_image(
+    engine: ContainerEngine, python: str, *, settings: BuildSettings, progress: Progress
+) -> tuple[Image, str]:
+    """The base image of Python `python` ("3.12") and its origin: "pulled" or "built".
+
+    `settings.base_images` is "pull", "build" or "auto" (one made before, else pull, else build).
+    Raises UnknownRecipeError when the version is none, or cannot be had here by any way allowed;
+    EngineUnavailableError when the engine or the Debian mirror failed.
+    """
+    if not re.fullmatch(r"3\.\d{1,2}", python):
+        raise UnknownRecipeError(f"{python!r} is no Python version: give one like 3.12.")
+    ways = {"auto": ("pulled", "built"), "pull": ("pulled",), "build": ("built",)}
+    allowed = ways[settings.base_images]
+    with _making:
+        for origin in allowed:
+            image = engine.find(_tag(python, origin))
+            if image is not None:
+                return image, origin
+        if "pulled" in allowed:
+            pulled = _pulled(engine, python, progress)
+            if pulled is not None:
+                return pulled, "pulled"
+        if "built" in allowed and interpreters.available(python):
+            return _built(engine, python, progress), "built"
+    raise UnknownRecipeError(_nowhere(python, settings))
+
+
+def trust(container: Container, ca_bundle: Path | None) -> Mapping[str, str]:
+    """Give an install container the CA bundle, outside of what is committed.
+
+    Returns the environment variables its commands need; none without a bundle.
+    """
+    if ca_bundle is None:
+        return {}
+    try:
+        bundle = ca_bundle.read_bytes()
+    except OSError as error:
+        raise EngineUnavailableError(
+            f"The CA bundle {ca_bundle} cannot be read ({error.strerror}): correct the setting."
+        ) from error
+    folder, _, name = _CA_FILE.rpartition("/")
+    container.put(folder, _tar({name: (bundle, 0o644)}), root=True)
+    names = (
+        "SSL_CERT_FILE",
+        "PIP_CERT",
+        "REQUESTS_CA_BUNDLE",
+        "CURL_CA_BUNDLE",
+        "GIT_SSL_CAINFO",
+        "NODE_EXTRA_CA_CERTS",
+    )
+    return dict.fromkeys(names, _CA_FILE)
+
+
+def _tag(python: str, origin: str) -> str:
+    return f"miner-base:py{python}-{origin}-{_GENERATION}"
+
+
+def _pulled(engine: ContainerEngine, python: str, progress: Progress) -> Image | None:
+    reference = f"python:{python}-slim"
+    if reference in _not_pulled:
+        return None
+    progress(f"base image {python}: asking a registry for {reference}")
+    image = engine.pull(reference)
+    if image is None:
+        _not_pulled.add(reference)
+        return None
+    progress(f"base image {python}: adding git, uv and a compiler to {reference}")
+    with engine.install(image, _LIMITS) as container:
+        _root(container, _PREPARE, doing=f"prepare {reference}")
+        _add_uv(container)
+        return _commit(container, python, "pulled")
+
+
+def _built(engine: ContainerEngine, python: str, progress: Progress) -> Image:
+    parent = engine.find(_PARENT) or _parent(engine, progress)
+    progress(f"base image {python}: adding the interpreter")
+    with engine.install(parent, _LIMITS) as container:
+        packed = interpreters.pack(python)
+        if packed is None:
+            _root(container, interpreters.DEBIAN_SCRIPT, doing=f"install Python {python}")
+        else:
+            container.put("/usr/local", packed, root=True)
+            _root(container, interpreters.settle_script(python), doing=f"settle Python {python}")
+        _add_uv(container)
+        return _commit(container, python, "built")
+
+
+def _parent(engine: ContainerEngine, progress: Progress) -> Image:
+    """Debian with all but Python; made once for all versions."""
+    progress(f"base images: making Debian {debian.SUITE} (a minute or less, once)")
+    with tempfile.TemporaryDirectory(prefix="miner-debian-") as folder:
+        root = Path(folder) / "root.tar"
+        debian.make_root(root)
+        raw = engine.import_root(root, tag=f"{_PARENT}-raw", labels={"miner.parent": "raw"})
+    with engine.install(raw, _LIMITS) as container:
+        _root(container, _PREPARE, doing="prepare Debian")
+        return container.commit(_PARENT, labels={"miner.parent": debian.SUITE})
+
+
+def _add_uv(container: Container) -> None:
+    binary = Path(uv.find_uv_bin()).read_bytes()
+    container.put("/usr/local/bin", _tar({"uv": (binary, 0o755)}), root=True)
+
+
+def _commit(container: Container, python: str, origin: str) -> Image:
+    check = container.exec(("python", "-c", _SELF_CHECK), timeout_s=60)
+    if not check.ok or check.output.decode().strip() != python:
+        said = check.output[-400:].decode(errors="replace").strip()
+        raise EngineUnavailableError(f"The base image of Python {python} does not work: {said}.")
+    return container.commit(_tag(python, origin), labels={BASE_LABEL: python, ORIGIN_LABEL: origin})
+
+
+_SELF_CHECK = (
+    "import sys, ssl, sqlite3, ctypes, bz2, lzma, zlib, hashlib, sysconfig;"
+    "print('%d.%d' % sys.version_info[:2])"
+)
+
+
+def _root(container: Container, script: str, *, doing: str) -> None:
+    outcome = container.exec(("/bin/bash", "-c", script), timeout_s=_STEP_S, root=True)
+    if not outcome.ok:
+        said = " ".join(outcome.output[-600:].decode(errors="replace").split())
+        raise EngineUnavailableError(f"A base image could not be made (to {doing}): {said}.")
+
+
+def _tar(files: Mapping[str, tuple[bytes, int]]) -> bytes:
+    """A tar of name → (content, mode)."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name, (content, mode) in files.items():
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = len(content), mode
+            tar.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def _nowhere(python: str, settings: BuildSettings) -> str:
+    install = f"install it with `pyenv install {python}`"
+    match settings.base_images:
+        case "pull":
+            return (
+                f"No registry gave python:{python}-slim: check the engine's network, or set base "
+                "images to build."
+            )
+        case "build":
+            return f"pyenv has no Python {python} on this machine: {install}."
+        case _:
+            return (
+                f"There is no base image for Python {python}: no registry gave "
+                f"python:{python}-slim and pyenv has no {python} here. "
+                f"Give the engine access to a registry, or {install}."
+            )
