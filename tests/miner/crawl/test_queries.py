@@ -8,7 +8,7 @@ from graphql import parse, validate
 from miner.crawl.github import queries
 from tests import schemas
 
-NUMBERED = {"targets", "pulls_by_number"}
+NUMBERED = {"targets", "pulls_by_number", "reverted"}
 
 
 def _whole(name: str) -> str:

@@ -10,8 +10,8 @@ from importlib.resources import files
 
 _SPREAD = re.compile(r"\.\.\.(\w+)")
 _FRAGMENT = re.compile(r"^fragment (\w+) on .*?(?=^fragment |\Z)", re.MULTILINE | re.DOTALL)
-_ALIAS_LINE = re.compile(r"^  (?:t|p)0: .*$", re.MULTILINE)
-_ALIAS_VARIABLES = "$owner0: String!, $name0: String!, $number0: Int!"
+_ALIAS_LINE = re.compile(r"^  [tpc]0: .*$", re.MULTILINE)
+_VARIABLES = re.compile(r"\(\$owner0: .*?\)")
 
 
 @cache
@@ -22,17 +22,20 @@ def query(name: str) -> str:
 
 @cache
 def numbered_query(name: str, count: int) -> str:
-    """A query about one repository and number, repeated for `count` of them (≥ 1).
+    """A query about one thing of one repository, repeated for `count` of them (≥ 1).
 
-    Variables: owner0, name0, number0, owner1 … ; answers: t0, t1 … (or p0, p1 …).
+    Variables: owner0, name0, number0 (or expression0), owner1 … ; answers: t0, t1 … (p0, c0 …).
     """
     text = _read(name)
     line = _ALIAS_LINE.search(text)
     if line is None:
         raise ValueError(f"{name}.graphql has no line with alias 0")
     text = text.replace(line[0], "\n".join(_renumber(line[0], n) for n in range(count)))
-    variables = ", ".join(_renumber(_ALIAS_VARIABLES, n) for n in range(count))
-    return _complete(text.replace(_ALIAS_VARIABLES, variables))
+    declared = _VARIABLES.search(text)
+    if declared is None:
+        raise ValueError(f"{name}.graphql declares no variables with number 0")
+    variables = ", ".join(_renumber(declared[0][1:-1], n) for n in range(count))
+    return _complete(text.replace(declared[0], f"({variables})", 1))
 
 
 def names() -> Sequence[str]:
@@ -46,8 +49,8 @@ def _read(name: str) -> str:
 
 
 def _renumber(text: str, number: int) -> str:
-    text = re.sub(r"\$(owner|name|number)0\b", rf"$\g<1>{number}", text)
-    return re.sub(r"^(\s*[tp])0:", rf"\g<1>{number}:", text)
+    text = re.sub(r"\$(owner|name|number|expression)0\b", rf"$\g<1>{number}", text)
+    return re.sub(r"^(\s*[tpc])0:", rf"\g<1>{number}:", text)
 
 
 def _complete(text: str) -> str:

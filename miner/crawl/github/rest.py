@@ -1,0 +1,192 @@
+"""Repository facts by REST: PyGithub's objects, our client's connections, gates and retries."""
+
+import difflib
+import hashlib
+import json
+import threading
+from collections.abc import ItemsView, Mapping
+from typing import TYPE_CHECKING, cast
+from urllib.parse import quote, urlsplit
+
+import github
+from github.Requester import (
+    HTTPRequestsConnectionClass,
+    HTTPSRequestsConnectionClass,
+    Requester,
+)
+
+from miner.errors import BadItemError, ConfigError, NotFoundError
+from miner.http import API_VERSION, HttpClient
+from miner.model import Repo
+from miner.wire import Response
+
+if TYPE_CHECKING:
+    from github.License import License
+    from github.Repository import Repository
+
+_NAME = r"owner/name"
+_CONNECTION_CLASSES = threading.Lock()
+_NO_SPDX = frozenset({"NOASSERTION", "NONE", ""})
+
+
+def github_api(client: HttpClient) -> github.Github:
+    """PyGithub for the client's API: it sends through `client`, and waits or retries nowhere."""
+    plain, secure = _connections(client)
+    with _CONNECTION_CLASSES:  # PyGithub takes the classes at construction, from a global
+        Requester.injectConnectionClasses(plain, secure)
+        try:
+            return github.Github(
+                base_url=client.base_url,
+                retry=None,
+                seconds_between_requests=None,
+                seconds_between_writes=None,
+                per_page=100,
+                api_version=API_VERSION,
+            )
+        finally:
+            Requester.resetConnectionClasses()
+
+
+def repository(api: github.Github, client: HttpClient, name: str, *, source: str) -> Repo:
+    """Facts of "owner/name" as of now. ConfigError with the closest match when there is none."""
+    if name.count("/") != 1 or not all(name.split("/")):
+        raise ConfigError(f"{name!r} is not a repository name; it looks like {_NAME}.")
+    try:
+        found = api.get_repo(name)
+        languages = found.get_languages()
+    except NotFoundError:
+        raise UnknownRepositoryError(name, closest=closest_match(client, name)) from None
+    except github.GithubException as error:
+        raise BadItemError(f"{name}: GitHub's answer makes no sense ({error.status}).") from None
+    return _repo(found, languages, source=source)
+
+
+class UnknownRepositoryError(ConfigError, NotFoundError):
+    """A name that the API does not know, or hides from this token."""
+
+    def __init__(self, name: str, *, closest: str | None) -> None:
+        hint = f"did you mean {closest}?" if closest else "check owner and name."
+        super().__init__(f"There is no repository {name}, or this token may not see it; {hint}")
+
+
+def closest_match(client: HttpClient, name: str) -> str | None:
+    """The owner's repository whose name is most like the asked one; else None."""
+    owner, _, wanted = name.partition("/")
+    try:
+        answer = client.get(
+            f"users/{quote(owner)}/repos", params={"per_page": "100", "sort": "pushed"}
+        ).answer
+    except BadItemError:
+        return None
+    listed = [r for r in answer if isinstance(r, dict)] if isinstance(answer, list) else []
+    names = {str(r.get("name", "")).lower(): str(r.get("full_name", "")) for r in listed}
+    close = difflib.get_close_matches(wanted.lower(), names, n=1, cutoff=0.5)
+    return names[close[0]] if close else None
+
+
+def movement(client: HttpClient, repo: Repo, *, mark: str | None) -> tuple[bool, str | None]:
+    """Has any closed pull moved since `mark`? With the new mark.
+
+    A 304 costs no quota. Bodies hold counters (stars …) that churn, so a 200 is compared by the
+    pulls in it alone: the mark is the ETag and a digest of those.
+    """
+    known = _read_mark(mark)
+    response = client.get(
+        f"repos/{repo.name}/pulls",
+        params={
+            "state": "closed",
+            "sort": "updated",
+            "direction": "desc",
+            "per_page": "50",
+        },
+        headers={"if-none-match": known["etag"]} if known.get("etag") else {},
+        accept=frozenset({304}),
+    )
+    if response.status == 304:
+        return False, mark
+    digest = _digest(response)
+    fresh = json.dumps({"etag": response.headers.get("etag", ""), "digest": digest})
+    moved = digest != known.get("digest") or f"/repos/{repo.name}/" not in response.url
+    return moved, fresh
+
+
+def _read_mark(mark: str | None) -> Mapping[str, str]:
+    try:
+        read = json.loads(mark or "{}")
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _digest(response: Response) -> str:
+    listed = response.answer if isinstance(response.answer, list) else []
+    seen = [
+        [pull.get("number"), pull.get("updated_at"), pull.get("merged_at")]
+        for pull in listed
+        if isinstance(pull, dict)
+    ]
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
+
+
+def _repo(found: "Repository", languages: Mapping[str, int], *, source: str) -> Repo:
+    license_ = cast("License | None", found.license)  # PyGithub's type forgets the null
+    spdx = None if license_ is None else license_.spdx_id
+    by_size = sorted(languages.items(), key=lambda item: (-item[1], item[0]))
+    return Repo(
+        source=source,
+        database_id=found.id,
+        name=found.full_name,
+        clone_url=found.clone_url,
+        default_branch=found.default_branch,
+        language=found.language,
+        languages=tuple(by_size),
+        license=None if spdx is None or spdx in _NO_SPDX else spdx,
+        stars=found.stargazers_count,
+        is_fork=found.fork,
+        is_archived=found.archived,
+    )
+
+
+class _Answer:
+    """What PyGithub reads of an answer."""
+
+    def __init__(self, response: Response) -> None:
+        self.status = response.status
+        self.headers = dict(response.headers)
+        self._body = response.body
+
+    def getheaders(self) -> ItemsView[str, str]:
+        """Names and values."""
+        return self.headers.items()
+
+    def read(self) -> str:
+        """The body as text."""
+        return self._body.decode("utf-8", "replace")
+
+
+def _connections(
+    client: HttpClient,
+) -> tuple[type[HTTPRequestsConnectionClass], type[HTTPSRequestsConnectionClass]]:
+    """Connection classes for PyGithub that send through `client`."""
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(client.base_url))
+
+    class _Connection:
+        def __init__(self, host: str, *_: object, **__: object) -> None:
+            self.host = host
+            self._url = ""
+
+        def request(self, verb: str, url: str, body: object, *_: object) -> None:
+            if verb != "GET" or body is not None:
+                raise AssertionError("the crawl only reads")
+            self._url = origin + url
+
+        def getresponse(self) -> _Answer:
+            return _Answer(client.get(self._url))
+
+        def close(self) -> None:
+            """Nothing is held."""
+
+    return (
+        cast("type[HTTPRequestsConnectionClass]", _Connection),
+        cast("type[HTTPSRequestsConnectionClass]", _Connection),
+    )
