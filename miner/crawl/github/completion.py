@@ -7,6 +7,7 @@ for all pulls of a page.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
@@ -14,7 +15,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from miner.crawl.github.evidence import unread_targets
-from miner.crawl.github.graphql import GraphQL
+from miner.crawl.github.graphql import GraphQL, HeavyQueryError
 from miner.crawl.github.nodes import PullNode, TargetNode
 from miner.crawl.github.queries import numbered_query, query
 from miner.crawl.github.versions import edited_after
@@ -130,23 +131,39 @@ class Completion:
         for batch in _batches(asked, TARGETS_A_QUERY):
             answers |= self._targets(batch)
         for draft, repo, number in wanted:
-            if answer := answers.get((repo, number)):
+            answer = answers.get((repo, number))
+            if answer is not None and answer.get("unread"):
+                draft.error = f"target {repo}#{number}: {answer['unread']}"
+            elif answer is not None:
                 draft.targets.append({"repo": repo, "number": number, "answer": answer})
 
     def _targets(self, batch: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Tree]:
         variables: dict[str, object] = {}
         for index, (repo, number) in enumerate(batch):
             variables |= _named(index, repo) | {f"number{index}": number}
-        answer = self._api.ask(numbered_query("targets", len(batch)), variables)
+        try:
+            answer = self._api.ask(numbered_query("targets", len(batch)), variables)
+        except HeavyQueryError:
+            if len(batch) == 1:
+                raise
+            half = len(batch) // 2
+            return self._targets(batch[:half]) | self._targets(batch[half:])
         found = {}
         for index, key in enumerate(batch):
             held = answer.data.get(f"t{index}")
             target = held.get("issueOrPullRequest") if isinstance(held, dict) else None
             if isinstance(target, dict):
-                if target.get("__typename") == "Issue":
-                    self._finish(target, "comments", "more_comments")
-                found[key] = target
+                found[key] = self._whole_target(target)
         return found
+
+    def _whole_target(self, target: Tree) -> Tree:
+        """With all comments; one that cannot be read so is told in "unread"."""
+        if target.get("__typename") == "Issue":
+            try:
+                self._finish(target, "comments", "more_comments")
+            except MalformedPayloadError as error:
+                return {"unread": str(error)}
+        return target
 
     def _add_edits(self, drafts: Sequence[Draft]) -> None:
         """Edit histories, only of issues that were changed after the pull was made."""
@@ -156,13 +173,24 @@ class Completion:
                 if draft.node and edited_after(issue, draft.node.created_at):
                     wanted.setdefault(issue.id, []).append(draft)
         for batch in _batches(list(wanted), EDITS_A_QUERY):
-            answer = self._api.ask(query("edits"), {"ids": batch})
-            nodes = answer.data.get("nodes")
-            for node in nodes if isinstance(nodes, list) else []:
-                if isinstance(node, dict) and node.get("id") in wanted:
-                    self._finish(node, "userContentEdits", "more_edits")
-                    for draft in wanted[str(node["id"])]:
-                        draft.edits.append(node)
+            for node in self._edits(batch):
+                for draft in wanted.get(str(node.get("id")), ()):
+                    draft.edits.append(node)
+
+    def _edits(self, ids: Sequence[str]) -> list[Tree]:
+        try:
+            answer = self._api.ask(query("edits"), {"ids": list(ids)})
+        except HeavyQueryError:
+            if len(ids) == 1:
+                raise
+            half = len(ids) // 2
+            return self._edits(ids[:half]) + self._edits(ids[half:])
+        listed = _listed(answer.data)
+        for node in listed:
+            # With an unreadable rest totalCount stays ahead of the nodes: a partial history.
+            with suppress(MalformedPayloadError):
+                self._finish(node, "userContentEdits", "more_edits")
+        return listed
 
     def _issues(self, draft: Draft) -> Iterator[TargetNode]:
         """Every issue of a draft; one that cannot be read makes the draft unreadable."""
@@ -191,19 +219,22 @@ class Completion:
         for index, oid in enumerate(commits):
             variables |= _named(index, self._repo) | {f"expression{index}": oid}
         answer = self._api.ask(numbered_query("reverted", len(commits)), variables)
-        found = []
+        found: list[int] = []
         for index in range(len(commits)):
             held = answer.data.get(f"c{index}")
             commit = held.get("object") if isinstance(held, dict) else None
-            for pull in (
-                _nodes(commit, "associatedPullRequests") if isinstance(commit, dict) else []
-            ):
-                merge = pull.get("mergeCommit")
-                oid = merge.get("oid") if isinstance(merge, dict) else None
-                number = pull.get("number")
-                if isinstance(number, int) and oid == commit.get("oid"):
-                    found.append(number)
+            if isinstance(commit, dict):
+                found += _merged_by(commit)
         return found
+
+
+def _merged_by(commit: Tree) -> Iterator[int]:
+    """The numbers of the pulls whose merge commit this is."""
+    for pull in _nodes(commit, "associatedPullRequests"):
+        merge = pull.get("mergeCommit")
+        number = pull.get("number")
+        if isinstance(merge, dict) and merge.get("oid") == commit.get("oid"):
+            yield from [number] if isinstance(number, int) else []
 
 
 def _named(index: int, repo: str) -> dict[str, object]:

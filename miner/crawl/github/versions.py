@@ -7,7 +7,7 @@ after the edit. So the history is believed only when its newest text is the text
 from collections.abc import Sequence
 from datetime import datetime
 
-from miner.crawl.github.nodes import EditsNode, HistoryEvent, Rename, TargetNode
+from miner.crawl.github.nodes import Connection, Edit, EditsNode, HistoryEvent, Rename, TargetNode
 from miner.model import TextVersion
 
 
@@ -42,13 +42,18 @@ def text_versions(
     if node.includes_created_edit and len(bodies) == len(known):
         bodies[0] = (min(bodies[0][0], node.created_at), bodies[0][1])
     first = bodies[0][0]
-    complete = first <= node.created_at and len(bodies) == max(len(known), 1)
+    all_told = _is_whole(edits.user_content_edits) and _is_whole(edits.renames)
+    complete = all_told and first <= node.created_at and len(bodies) == max(len(known), 1)
     moments = sorted({*(at for at, _ in bodies), *(r.created_at for r in renames)})
     return tuple(
         TextVersion(title=_title(node, renames, at), body=_body(bodies, at), edited_at=at)
         for at in moments
         if at >= first
     ), complete
+
+
+def _is_whole(told: Connection[Edit] | Connection[Rename] | None) -> bool:
+    return told is None or told.total_count in (None, len(told.nodes))
 
 
 def _title(node: TargetNode, renames: Sequence[Rename], at: datetime) -> str:
