@@ -1,0 +1,271 @@
+"""One database: how it is reached, how transactions begin, what its errors mean."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+
+from sqlalchemy import Connection, Dialect, Engine, Table, create_engine, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from miner import __version__
+from miner.errors import ConfigError, MinerError, RetryableError
+from miner.model import Clock
+
+BUSY_TIMEOUT_S = 30
+"""How long a writer waits for another process's write on SQLite."""
+
+CONNECT_TIMEOUT_S = 10
+"""How long PostgreSQL may take to answer."""
+
+POOL_SIZE = 10
+
+_SQLITE_SENTENCES = MappingProxyType(
+    {
+        "unable to open database file": (
+            ConfigError,
+            "The database {where} cannot be opened; check that its folder exists and is writable.",
+        ),
+        "readonly database": (
+            ConfigError,
+            "The database {where} may only be read; make file and folder writable.",
+        ),
+        "file is not a database": (
+            ConfigError,
+            "{where} is not a database; give another path in the database URL.",
+        ),
+        "disk is full": (
+            RetryableError,
+            "The disk with the database {where} is full; free some space and run this again.",
+        ),
+        "disk I/O error": (
+            RetryableError,
+            "The disk failed under the database {where}; check it and run this again.",
+        ),
+        "database is locked": (
+            RetryableError,
+            "The database {where} is held by another process; run this again when it is done.",
+        ),
+        "malformed": (
+            ConfigError,
+            "The database {where} is damaged; restore it from a copy.",
+        ),
+    }
+)
+
+_POSTGRES_SENTENCES = MappingProxyType(
+    {
+        "28": (ConfigError, "The database {where} refuses this user or password."),
+        "3D000": (ConfigError, "The database {where} does not exist; create it first."),
+        "42501": (ConfigError, "The user may not do this in the database {where}."),
+        "25006": (ConfigError, "The database {where} may only be read now."),
+        "53100": (RetryableError, "The disk of the database {where} is full; free some space."),
+        "53": (RetryableError, "The database {where} is short of resources; run this again later."),
+        "57": (RetryableError, "The database {where} is shutting down; run this again later."),
+        "40": (RetryableError, "Another process was faster in {where}; run this again."),
+        "55P03": (RetryableError, "A row in {where} is held by another process; run this again."),
+    }
+)
+
+
+def utc_now() -> datetime:
+    """The clock of a database that is given none."""
+    return datetime.now(UTC)
+
+
+class Sql:
+    """An open database. Reads see one state; writes are one transaction each.
+
+    `where` names it for people, never with a password.
+    """
+
+    def __init__(self, url: str, *, clock: Clock = utc_now) -> None:
+        parsed = _parsed(url)
+        self.where = _where(parsed)
+        self.url = parsed
+        self._clock = clock
+        self.engine = _engine(parsed)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """One consistent look; nothing is written."""
+        with self._said(), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One transaction: all of it or nothing. SQLite waits here for other writers."""
+        with self._said(), self.engine.connect() as plain:
+            connection = plain.execution_options(miner_write=True)
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def migration(self) -> Iterator[Connection]:
+        """One transaction for migrations, one migrating process at a time.
+
+        On SQLite a batch migration copies tables; with foreign keys on, dropping the old one would
+        delete the rows that refer to it (alembic's documentation on batch mode).
+        """
+        with self._said(), self.engine.connect() as plain:
+            if not self.is_postgres:
+                _pragma(plain, "PRAGMA foreign_keys=OFF")
+            connection = plain.execution_options(miner_write=True)
+            with connection.begin():
+                if self.is_postgres:
+                    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7263001)")
+                yield connection
+            if not self.is_postgres:
+                _pragma(plain, "PRAGMA foreign_keys=ON")
+
+    def insert(self, table: Table) -> "postgresql.Insert | sqlite.Insert":
+        """An INSERT that knows ON CONFLICT and carries the row's envelope."""
+        statement: postgresql.Insert | sqlite.Insert
+        if self.engine.dialect.name == "postgresql":
+            statement = postgresql.insert(table)
+        else:
+            statement = sqlite.insert(table)
+        return statement
+
+    def stamp(self) -> dict[str, object]:
+        """The envelope of a row."""
+        return {"made_at": self._clock(), "miner_version": __version__}
+
+    @property
+    def is_postgres(self) -> bool:
+        """PostgreSQL needs row locks where SQLite has one writer at a time."""
+        return self.engine.dialect.name == "postgresql"
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.engine.dispose()
+
+    @contextmanager
+    def _said(self) -> Iterator[None]:
+        """The driver's error → one sentence of ours."""
+        try:
+            yield
+        except PoolTimeoutError as error:
+            raise RetryableError(
+                f"All connections to {self.where} are in use; run this again with fewer workers."
+            ) from error
+        except DatabaseError as error:
+            said = _sentence(error, self.engine.dialect, self.where)
+            if said is None:
+                raise
+            raise said from error
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+        backend = parsed.get_backend_name()
+    except (ArgumentError, ValueError):
+        raise ConfigError(
+            "The database URL cannot be read; write sqlite:///path/to/file.db or "
+            "postgresql+psycopg://user:password@host/name."
+        ) from None
+    if backend not in {"sqlite", "postgresql"}:
+        raise ConfigError(
+            f"The database URL names {backend!r}; use sqlite:/// or postgresql+psycopg://."
+        )
+    if backend == "postgresql":
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    elif parsed.database in {None, "", ":memory:"}:
+        raise ConfigError("The database URL names no file; write sqlite:///path/to/file.db.")
+    return parsed
+
+
+def _where(url: URL) -> str:
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    port = f":{url.port}" if url.port else ""
+    return f"{url.database or ''} on {url.host or 'the local server'}{port}"
+
+
+def _engine(url: URL) -> Engine:
+    try:
+        if url.get_backend_name() == "postgresql":
+            return create_engine(
+                url,
+                pool_size=POOL_SIZE,
+                pool_pre_ping=True,
+                connect_args={"connect_timeout": CONNECT_TIMEOUT_S},
+            )
+        engine = create_engine(
+            url,
+            pool_size=POOL_SIZE,
+            connect_args={"timeout": BUSY_TIMEOUT_S, "isolation_level": None},
+        )
+    except (ArgumentError, NoSuchModuleError, ImportError, TypeError, ValueError):
+        raise ConfigError(
+            "The database URL asks for something unknown; write sqlite:///path/to/file.db or "
+            "postgresql+psycopg://user:password@host/name."
+        ) from None
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+    cursor = connection.cursor()
+    try:
+        # Readers must not stop the writer; NORMAL is durable against kills, and consistent
+        # (not durable) against power cuts: https://www.sqlite.org/wal.html
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=NORMAL")
+        cursor.execute("PRAGMA foreign_keys=ON")
+    finally:
+        cursor.close()
+
+
+def _pragma(connection: Connection, words: str) -> None:
+    # outside of a transaction, where SQLAlchemy would begin one
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute(words)
+    finally:
+        cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A transaction that reads first and writes later would fail with "database is locked" without
+    # waiting, so writers take the lock at once; readers do not, or everything would queue.
+    write = connection.get_execution_options().get("miner_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _sentence(error: DatabaseError, dialect: Dialect, where: str) -> MinerError | None:
+    if dialect.name == "sqlite":
+        told = str(error.orig)
+        for words, (kind, sentence) in _SQLITE_SENTENCES.items():
+            if words in told:
+                return kind(sentence.format(where=where))
+        return None
+    state = getattr(error.orig, "sqlstate", None)
+    if state is None:
+        # psycopg tells no state when no server answered or the connection broke
+        return _unreachable(where)
+    for start in (state, state[:2]):
+        if start in _POSTGRES_SENTENCES:
+            kind, sentence = _POSTGRES_SENTENCES[start]
+            return kind(sentence.format(where=where))
+    return _unreachable(where) if state.startswith("08") else None
+
+
+def _unreachable(where: str) -> RetryableError:
+    return RetryableError(
+        f"The database {where} cannot be reached; check address and server, then run this again."
+    )
+
+
+def sqlite_file(url: str) -> Path | None:
+    """The file of a SQLite URL; None for PostgreSQL."""
+    parsed = _parsed(url)
+    return Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
