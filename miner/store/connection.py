@@ -124,14 +124,21 @@ class Sql:
             if not self.is_postgres:
                 _pragma(plain, "PRAGMA foreign_keys=ON")
 
-    def insert(self, table: Table) -> "postgresql.Insert | sqlite.Insert":
-        """An INSERT that knows ON CONFLICT and carries the row's envelope."""
-        statement: postgresql.Insert | sqlite.Insert
-        if self.engine.dialect.name == "postgresql":
-            statement = postgresql.insert(table)
-        else:
-            statement = sqlite.insert(table)
-        return statement
+    def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
+        """An INSERT that knows ON CONFLICT."""
+        return postgresql.insert(table) if self.is_postgres else sqlite.insert(table)
+
+    def add(self, connection: Connection, table: Table, **values: object) -> int:
+        """Append one row with its envelope; its id."""
+        statement = self.insert(table).values(values | self.stamp()).returning(table.c.id)
+        return int(connection.execute(statement).scalar_one())
+
+    def add_new(self, connection: Connection, table: Table, **values: object) -> int | None:
+        """As `add`, unless a unique key says that the row is there already: then None."""
+        statement = self.insert(table).values(values | self.stamp())
+        new = connection.execute(statement.on_conflict_do_nothing().returning(table.c.id))
+        row = new.scalar_one_or_none()
+        return None if row is None else int(row)
 
     def stamp(self) -> dict[str, object]:
         """The envelope of a row."""

@@ -9,16 +9,22 @@ from miner.model import Candidate, Examined, StoredRecipe
 VERIFIER_VERSION = 1
 """Counts up when verdicts may change: candidates verified by an older version are due again."""
 
-LEASE_S = 3600
 HEARTBEAT_S = 30
-MAX_ATTEMPTS = 5
+"""How often a live lease is prolonged; the store says how long it holds and when to give up."""
 
 
 class Store(Protocol):
     """What verification reads and leaves. Leases keep two workers off one candidate."""
 
     def claim(
-        self, *, holder: str, policy: str, limit: int, repo: str | None, now: datetime
+        self,
+        *,
+        holder: str,
+        version: int,
+        policy: str,
+        limit: int,
+        repo: str | None,
+        now: datetime,
     ) -> Sequence[Candidate]:
         """Lease due candidates: newest per instance id, no result for (candidate, verifier
         version, policy, newest maintainer recipe), no live lease, `not_before` passed, attempts
@@ -26,7 +32,7 @@ class Store(Protocol):
         ...
 
     def heartbeat(self, candidate: Candidate, *, holder: str, now: datetime) -> bool:
-        """Prolong the lease by LEASE_S; False when it is no longer ours."""
+        """Prolong the lease; False when it is no longer ours."""
         ...
 
     def recipes(self, repo: str) -> Sequence[StoredRecipe]:

@@ -1,0 +1,1 @@
+"""Fakes at the seams: what stands in for machines in tests."""

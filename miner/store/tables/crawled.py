@@ -46,6 +46,7 @@ REPO_FACTS = table(
     maybe_text("license", "SPDX id"),
     flag("is_archived", "Read-only at the source"),
     document("document", "miner.model.Repo"),
+    time("seen_at", "When the source said so"),
     comment="What a repository looked like, one row a change; the newest counts",
 )
 
@@ -87,6 +88,7 @@ WATERMARKS = table(
     refers("repo_id", "repos.id", "The repository"),
     maybe_time("watermark", "Newest updated_at whose whole page is stored"),
     maybe_text("etag", "The source's mark of the last complete crawl"),
+    time("moved_at", "When the crawl got there"),
     comment="How far each repository is crawled; the newest row counts",
 )
 
@@ -95,6 +97,7 @@ FAILURES = table(
     text("stage", "The stage that failed"),
     text("subject", "What it worked on", index=True),
     text("error", "One sentence, never a secret"),
+    time("failed_at", "When it failed"),
     comment="Failures of the machinery outside of leases; what failed stays due",
 )
 
@@ -103,6 +106,7 @@ TOMBSTONES = table(
     refers("repo_id", "repos.id", "The repository"),
     text("state", "blocked, deleted or back"),
     text("detail", "What the source said"),
+    time("seen_at", "When the source said so"),
     one_of("state", ("blocked", "deleted", "back")),
     comment="Repositories that may no longer be published; the newest row counts",
 )

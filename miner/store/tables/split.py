@@ -44,6 +44,7 @@ CANDIDATES = table(
         "Digest of all that verification depends on: equal tasks are verified once",
         index=True,
     ),
+    text("repo", "owner/name at that time"),
     text("language", "Language of the source files"),
     time("merged_at", "When the pull was merged"),
     text("patch_hash", "Hash of the normalised gold patch: equal for backports", index=True),

@@ -1,6 +1,6 @@
 """Leases, recipes and what the tests said."""
 
-from sqlalchemy import BigInteger, Column, Float, Index, UniqueConstraint
+from sqlalchemy import Column, Float, Index, UniqueConstraint
 from sqlalchemy import text as sql
 
 from miner.store.tables.base import (
@@ -105,9 +105,7 @@ ATTEMPTS = table(
     document("recipe", "validators.model.Recipe"),
     maybe_document("environment", "validators.model.Environment, when it was built"),
     maybe_text("failure_class", "Why it could not be built"),
-    maybe_text("failure_step", "Where the build failed"),
-    maybe_text("failure_detail", "What was missing"),
-    Column("exit_code", BigInteger(), nullable=True, comment="Of the failed build"),
+    maybe_document("failure", "validators.model.BuildFailure without its output"),
     maybe_blob("log", "Output of the failed build"),
     maybe_document("verdict", "validators.model.Verdict without runs"),
     time("started_at", "Start"),

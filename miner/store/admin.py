@@ -1,0 +1,160 @@
+"""What people set and look at: watch list, recipes, gate policies, requests, funnel, evidence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select
+
+from miner.model import Stage, StageReport, StoredRecipe
+from miner.store import blobs, documents
+from miner.store.connection import Sql
+from miner.store.evidence import Evidence, evidence
+from miner.store.funnel import Funnel, funnel
+from miner.store.passes import PassedNight, PassStore
+from miner.store.status import Status, status
+from miner.store.tables import GATE_POLICIES, RECIPES, REQUESTS, WATCHES
+from miner.store.verify import read_recipes
+from validators.model import Recipe
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """A watched repository."""
+
+    name: str
+    reason: str | None
+    added_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPolicy:
+    """A gate policy as it was set. `document` is its JSON."""
+
+    digest: str
+    document: str
+    author: str | None
+    made_at: datetime
+
+
+class AdminStore:
+    """Rows that people leave, and views over everyone's rows."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+        self.passes = PassStore(sql)
+
+    def watch(self, name: str, *, reason: str | None = None) -> bool:
+        """Put a repository on the watch list; False when it is on it."""
+        return self._set_watch(name, action="add", reason=reason)
+
+    def unwatch(self, name: str, *, reason: str | None = None) -> bool:
+        """Take it off; its rows stay. False when it is not on the list."""
+        return self._set_watch(name, action="remove", reason=reason)
+
+    def watches(self) -> Sequence[Watch]:
+        """The watch list, in the order of adding."""
+        with self._sql.read() as connection:
+            rows = connection.execute(select(WATCHES).order_by(WATCHES.c.id)).all()
+        found: dict[str, Watch] = {}
+        for row in rows:
+            if row.action == "add":
+                watch = Watch(name=row.name, reason=row.reason, added_at=row.made_at)
+                found.setdefault(row.name.lower(), watch)
+            else:
+                found.pop(row.name.lower(), None)
+        return tuple(found.values())
+
+    def set_recipe(
+        self, repo: str, recipe: Recipe, *, author: str, environment_key: str | None = None
+    ) -> None:
+        """A person's recipe: the newest wins, and the repository's tasks are due again."""
+        with self._sql.write() as connection:
+            self._sql.add(
+                connection,
+                RECIPES,
+                repo=repo,
+                environment_key=environment_key,
+                author=author,
+                document=documents.RECIPE.dump(recipe),
+            )
+
+    def recipes(self, repo: str) -> Sequence[StoredRecipe]:
+        """People's first, then learned ones, newest first."""
+        return read_recipes(self._sql, repo)
+
+    def set_gate_policy(self, digest: str, document: str, *, author: str | None) -> bool:
+        """Make a gate policy the current one: all pulls are due for splitting. False: it is."""
+        with self._sql.write() as connection:
+            newest = select(GATE_POLICIES.c.digest).order_by(GATE_POLICIES.c.id.desc()).limit(1)
+            if connection.execute(newest).scalar() == digest:
+                return False
+            self._sql.add(
+                connection, GATE_POLICIES, digest=digest, document=document, author=author
+            )
+            return True
+
+    def gate_policy(self) -> StoredPolicy | None:
+        """The current gate policy; None when nobody set one."""
+        query = select(GATE_POLICIES).order_by(GATE_POLICIES.c.id.desc()).limit(1)
+        with self._sql.read() as connection:
+            row = connection.execute(query).first()
+        if row is None:
+            return None
+        return StoredPolicy(
+            digest=row.digest, document=row.document, author=row.author, made_at=row.made_at
+        )
+
+    def request(self, kind: str, subject: str, *, author: str | None, reason: str) -> int:
+        """Ask for work beyond what is due: "verify" an instance id once more. The request's id."""
+        with self._sql.write() as connection:
+            return self._sql.add(
+                connection, REQUESTS, kind=kind, subject=subject, author=author, reason=reason
+            )
+
+    def funnel(self, *, repo: str | None = None) -> Funnel:
+        """Counts by stage and reason over the newest version of each pull."""
+        return funnel(self._sql, repo=repo)
+
+    def evidence(self, instance_id: str) -> Evidence | None:
+        """Everything stored about an instance id; None when it is unknown."""
+        return evidence(self._sql, instance_id)
+
+    def status(self) -> Status:
+        """Live work, parked tasks, failures."""
+        return status(self._sql)
+
+    def save_report(self, report: StageReport) -> None:
+        """Append a stage's report."""
+        self.passes.save_report(report)
+
+    def reports(self, *, stage: Stage | None = None, limit: int = 20) -> Sequence[StageReport]:
+        """The newest reports, newest first."""
+        return self.passes.reports(stage=stage, limit=limit)
+
+    def nights(self, *, limit: int = 10) -> Sequence[PassedNight]:
+        """The newest passes, newest first."""
+        return self.passes.passes(limit=limit)
+
+    def blob(self, sha256: str) -> bytes:
+        """A blob's content. FatalError when it is missing or damaged."""
+        with self._sql.read() as connection:
+            return blobs.read(connection, (sha256,))[sha256]
+
+    def _set_watch(self, name: str, *, action: str, reason: str | None) -> bool:
+        with self._sql.write() as connection:
+            if (_last_action(connection, name) == "add") is (action == "add"):
+                return False
+            self._sql.add(connection, WATCHES, name=name, action=action, reason=reason)
+            return True
+
+
+def _last_action(connection: Connection, name: str) -> str | None:
+    query = (
+        select(WATCHES.c.action)
+        .where(func.lower(WATCHES.c.name) == name.lower())
+        .order_by(WATCHES.c.id.desc())
+        .limit(1)
+    )
+    action = connection.execute(query).scalar()
+    return None if action is None else str(action)

@@ -1,0 +1,210 @@
+"""What crawling reads and leaves: miner.crawl.stage.Store."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection, func, select
+
+from miner.errors import FatalError
+from miner.model import LinkStrength, PullRequest, Repo, Stage
+from miner.store import blobs, documents
+from miner.store.connection import Sql
+from miner.store.newest import repo_ids
+from miner.store.tables import (
+    FAILURES,
+    PULL_REVERTS,
+    PULLS,
+    REPO_FACTS,
+    REPOS,
+    TOMBSTONES,
+    WATCHES,
+    WATERMARKS,
+)
+
+
+class CrawlStore:
+    """Repositories, pulls, watermarks. Rows first, watermark after."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def watched(self) -> Sequence[str]:
+        """Names of the watched repositories, in the order they were added."""
+        with self._sql.read() as connection:
+            rows = connection.execute(select(WATCHES).order_by(WATCHES.c.id)).all()
+        names: dict[str, str] = {}
+        for row in rows:
+            if row.action == "add":
+                names.setdefault(row.name.lower(), row.name)
+            else:
+                names.pop(row.name.lower(), None)
+        return tuple(names.values())
+
+    def save_repo(self, repo: Repo, *, now: datetime) -> None:
+        """Append what is known of a repository, when it differs from what was known last."""
+        document = documents.REPO.dump(repo)
+        with self._sql.write() as connection:
+            repo_id = self._repo_id(connection, repo.source, repo.database_id)
+            newest = (
+                select(REPO_FACTS.c.document)
+                .where(REPO_FACTS.c.repo_id == repo_id)
+                .order_by(REPO_FACTS.c.id.desc())
+                .limit(1)
+            )
+            if connection.execute(newest).scalar() == document:
+                return
+            self._sql.add(
+                connection,
+                REPO_FACTS,
+                repo_id=repo_id,
+                name=repo.name,
+                default_branch=repo.default_branch,
+                language=repo.language,
+                license=repo.license,
+                is_archived=repo.is_archived,
+                document=document,
+                seen_at=now,
+            )
+
+    def watermark(self, repo: Repo) -> datetime | None:
+        """`updated_at` of the newest pull whose whole page was stored."""
+        return self._mark(repo)[0]
+
+    def etag(self, repo: Repo) -> str | None:
+        """The source's mark of the last complete crawl."""
+        return self._mark(repo)[1]
+
+    def has_pull(self, repo: Repo, *, number: int, raw_digest: str) -> bool:
+        """Is this very version of the pull stored already?"""
+        query = (
+            select(PULLS.c.id)
+            .join(REPOS, REPOS.c.id == PULLS.c.repo_id)
+            .where(
+                REPOS.c.source == repo.source,
+                REPOS.c.database_id == repo.database_id,
+                PULLS.c.number == number,
+                PULLS.c.raw_digest == raw_digest,
+            )
+        )
+        with self._sql.read() as connection:
+            return connection.execute(query).first() is not None
+
+    def save_pull(self, pull: PullRequest, *, raw: bytes) -> None:
+        """Append this version of the pull and its payload; a version that is there stays."""
+        bundle = blobs.Bundle()
+        values: dict[str, object] = {
+            "number": pull.number,
+            "raw_digest": pull.raw_digest,
+            "merged_at": pull.merged_at,
+            "updated_at": pull.updated_at,
+            "linked": any(link.strength is LinkStrength.CLOSES for link in pull.links),
+            "diff": bundle.add(pull.diff),
+            "raw": bundle.add(raw),
+            "document": documents.PULL.dump(replace(pull, diff=b"")),
+        }
+        with self._sql.write() as connection:
+            bundle.save(self._sql, connection)
+            repo_id = self._repo_id(connection, pull.source, pull.repo_id)
+            pull_id = self._sql.add_new(connection, PULLS, repo_id=repo_id, **values)
+            for number in pull.reverts if pull_id is not None else ():
+                self._sql.add(
+                    connection, PULL_REVERTS, pull_id=pull_id, repo_id=repo_id, number=number
+                )
+
+    def advance(
+        self, repo: Repo, *, watermark: datetime | None, etag: str | None, now: datetime
+    ) -> None:
+        """Move the watermark, never backwards; `watermark` None leaves it where it is."""
+        with self._sql.write() as connection:
+            repo_id = self._repo_id(connection, repo.source, repo.database_id)
+            old = self._newest_mark(connection, repo_id)
+            if watermark is None or (old[0] is not None and watermark < old[0]):
+                watermark = old[0]
+            if (watermark, etag) != old:
+                self._sql.add(
+                    connection,
+                    WATERMARKS,
+                    repo_id=repo_id,
+                    watermark=watermark,
+                    etag=etag,
+                    moved_at=now,
+                )
+
+    def record_failure(self, repo: str, *, error: str, now: datetime) -> None:
+        """Append a failed attempt of the machinery; the repository stays due."""
+        with self._sql.write() as connection:
+            self._sql.add(
+                connection,
+                FAILURES,
+                stage=Stage.CRAWL,
+                subject=repo,
+                error=error,
+                failed_at=now,
+            )
+
+    def bury(self, repo: str, *, state: str, detail: str, now: datetime) -> None:
+        """Append that a repository is `blocked`, `deleted` or `back` at the source.
+
+        Snapshots made from then on leave its instances out. An unknown name, or the state it has
+        already, leaves nothing.
+        """
+        with self._sql.write() as connection:
+            for repo_id in connection.execute(repo_ids(repo).distinct()).scalars().all():
+                newest = (
+                    select(TOMBSTONES.c.state)
+                    .where(TOMBSTONES.c.repo_id == repo_id)
+                    .order_by(TOMBSTONES.c.id.desc())
+                    .limit(1)
+                )
+                if (connection.execute(newest).scalar() or "back") != state:
+                    self._sql.add(
+                        connection,
+                        TOMBSTONES,
+                        repo_id=repo_id,
+                        state=state,
+                        detail=detail,
+                        seen_at=now,
+                    )
+
+    def names(self) -> Mapping[tuple[str, int], str]:
+        """(source, database id) → the newest name."""
+        newest = select(func.max(REPO_FACTS.c.id)).group_by(REPO_FACTS.c.repo_id)
+        query = (
+            select(REPOS.c.source, REPOS.c.database_id, REPO_FACTS.c.name)
+            .join(REPO_FACTS, REPO_FACTS.c.repo_id == REPOS.c.id)
+            .where(REPO_FACTS.c.id.in_(newest))
+        )
+        with self._sql.read() as connection:
+            return {(row.source, row.database_id): row.name for row in connection.execute(query)}
+
+    def _repo_id(self, connection: Connection, source: str, database_id: int) -> int:
+        query = select(REPOS.c.id).where(
+            REPOS.c.source == source, REPOS.c.database_id == database_id
+        )
+        found = connection.execute(query).scalar()
+        if found is None:
+            self._sql.add_new(connection, REPOS, source=source, database_id=database_id)
+            found = connection.execute(query).scalar()
+        if found is None:
+            raise FatalError(f"The repository {source} {database_id} could not be stored.")
+        return int(found)
+
+    def _mark(self, repo: Repo) -> tuple[datetime | None, str | None]:
+        query = select(REPOS.c.id).where(
+            REPOS.c.source == repo.source, REPOS.c.database_id == repo.database_id
+        )
+        with self._sql.read() as connection:
+            repo_id = connection.execute(query).scalar()
+            return (None, None) if repo_id is None else self._newest_mark(connection, repo_id)
+
+    @staticmethod
+    def _newest_mark(connection: Connection, repo_id: int) -> tuple[datetime | None, str | None]:
+        query = (
+            select(WATERMARKS.c.watermark, WATERMARKS.c.etag)
+            .where(WATERMARKS.c.repo_id == repo_id)
+            .order_by(WATERMARKS.c.id.desc())
+            .limit(1)
+        )
+        row = connection.execute(query).first()
+        return (None, None) if row is None else (row.watermark, row.etag)

@@ -1,0 +1,136 @@
+"""Nightly passes: one at a time, one scheduler at a time, and what they reported."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, Connection, and_, select
+
+from miner.model import Stage, StageReport
+from miner.store import documents
+from miner.store.connection import Sql
+from miner.store.leases import end_lost
+from miner.store.tables import LEASES, PASSES, STAGE_REPORTS
+
+LOCK_S = 120
+"""How long a pass or scheduler of another machine is believed to live without a heartbeat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassedNight:
+    """A pass that came to its end."""
+
+    exit_code: int
+    summary: str
+    started_at: datetime
+    ended_at: datetime
+
+
+class PassStore:
+    """Locks named "pass" and "scheduler", pass rows and stage reports."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def lock(self, kind: str, *, holder: str, now: datetime) -> str | None:
+        """Take the lock; None when it is ours now, else who holds it. A dead holder loses it."""
+        values = {
+            "kind": kind,
+            "subject": kind,
+            "version": 0,
+            "policy": "",
+            "recipe_id": 0,
+            "request_id": 0,
+            "holder": holder,
+            "claimed_at": now,
+            "heartbeat_at": now,
+            "lease_until": _until(now),
+        }
+        with self._sql.write() as connection:
+            end_lost(connection, now=now)
+            if self._sql.add_new(connection, LEASES, **values) is not None:
+                return None
+            query = select(LEASES.c.holder).where(
+                LEASES.c.kind == kind, LEASES.c.ended_at.is_(None)
+            )
+            return str(connection.execute(query).scalar() or "another process")
+
+    def beat(self, kind: str, *, holder: str, now: datetime) -> bool:
+        """Prolong the lock; False when it is no longer ours."""
+        with self._sql.write() as connection:
+            statement = (
+                LEASES.update()
+                .where(_ours(kind, holder), LEASES.c.lease_until > now)
+                .values(heartbeat_at=now, lease_until=_until(now))
+            )
+            return connection.execute(statement).rowcount == 1
+
+    def unlock(self, kind: str, *, holder: str, now: datetime) -> None:
+        """Give the lock back; nothing when it was lost."""
+        with self._sql.write() as connection:
+            connection.execute(LEASES.update().where(_ours(kind, holder)).values(ended_at=now))
+
+    def save_pass(self, night: PassedNight, *, holder: str) -> None:
+        """Append a pass that ends now; its lock's row says who made it."""
+        with self._sql.write() as connection:
+            lease_id = _lease_id(connection, holder)
+            self._sql.add(
+                connection,
+                PASSES,
+                lease_id=lease_id,
+                exit_code=night.exit_code,
+                summary=night.summary,
+                started_at=night.started_at,
+                ended_at=night.ended_at,
+            )
+
+    def passes(self, *, limit: int = 10) -> Sequence[PassedNight]:
+        """The newest passes, newest first."""
+        query = select(PASSES).order_by(PASSES.c.id.desc()).limit(limit)
+        with self._sql.read() as connection:
+            return tuple(
+                PassedNight(
+                    exit_code=row.exit_code,
+                    summary=row.summary,
+                    started_at=row.started_at,
+                    ended_at=row.ended_at,
+                )
+                for row in connection.execute(query)
+            )
+
+    def save_report(self, report: StageReport, *, holder: str | None = None) -> None:
+        """Append a stage's report, as part of the pass of `holder` if given."""
+        with self._sql.write() as connection:
+            self._sql.add(
+                connection,
+                STAGE_REPORTS,
+                stage=report.stage.value,
+                lease_id=None if holder is None else _lease_id(connection, holder),
+                done=report.done,
+                rejected=report.rejected,
+                retried=report.retried,
+                document=documents.REPORT.dump(report),
+                started_at=report.started_at,
+                ended_at=report.ended_at,
+            )
+
+    def reports(self, *, stage: Stage | None = None, limit: int = 20) -> Sequence[StageReport]:
+        """The newest reports, newest first."""
+        query = select(STAGE_REPORTS.c.document).order_by(STAGE_REPORTS.c.id.desc()).limit(limit)
+        if stage is not None:
+            query = query.where(STAGE_REPORTS.c.stage == stage)
+        with self._sql.read() as connection:
+            return tuple(map(documents.REPORT.load, connection.execute(query).scalars()))
+
+
+def _until(now: datetime) -> datetime:
+    return now + timedelta(seconds=LOCK_S)
+
+
+def _ours(kind: str, holder: str) -> ColumnElement[bool]:
+    return and_(LEASES.c.kind == kind, LEASES.c.holder == holder, LEASES.c.ended_at.is_(None))
+
+
+def _lease_id(connection: Connection, holder: str) -> int:
+    query = select(LEASES.c.id).where(LEASES.c.kind == "pass", LEASES.c.holder == holder)
+    return int(connection.execute(query.order_by(LEASES.c.id.desc()).limit(1)).scalar_one())

@@ -1,0 +1,196 @@
+"""What verification reads and leaves: miner.verify.stage.Store."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, or_, select
+
+from miner.model import Candidate, Examined, StoredRecipe
+from miner.store import blobs, documents, leases
+from miner.store.connection import Sql
+from miner.store.examinations import Packed, pack
+from miner.store.newest import repo_ids
+from miner.store.split import add_rejection, task_digest
+from miner.store.tables import CANDIDATES, LEASES, RECIPES, REPO_FACTS
+
+LEARNED = frozenset({"repaired", "advisor"})
+"""Origins worth remembering: what a tree proposes by itself is proposed again for the next one."""
+
+
+class VerifyStore:
+    """Leases, recipes, and results that only their holder may write."""
+
+    def __init__(self, sql: Sql) -> None:
+        self._sql = sql
+
+    def claim(
+        self,
+        *,
+        holder: str,
+        version: int,
+        policy: str,
+        limit: int,
+        repo: str | None,
+        now: datetime,
+    ) -> Sequence[Candidate]:
+        """Lease due candidates, in one transaction; see `leases.claim`."""
+        with self._sql.write() as connection:
+            wanted = leases.Wanted(version=version, policy=policy, repo=repo, limit=limit)
+            ids = leases.claim(self._sql, connection, wanted, holder=holder, now=now)
+        with self._sql.read() as connection:
+            return _candidates(connection, ids)
+
+    def heartbeat(self, candidate: Candidate, *, holder: str, now: datetime) -> bool:
+        """Prolong the lease; False when it is no longer ours."""
+        with self._sql.write() as connection:
+            statement = (
+                LEASES.update()
+                .where(_ours(candidate, holder), LEASES.c.lease_until > now)
+                .values(heartbeat_at=now, lease_until=leases.until(now))
+            )
+            return connection.execute(statement).rowcount == 1
+
+    def recipes(self, repo: str) -> Sequence[StoredRecipe]:
+        """Stored recipes of a repository: people's first, then learned ones, newest first."""
+        return read_recipes(self._sql, repo)
+
+    def save_examined(self, examined: Examined, *, holder: str, now: datetime) -> bool:
+        """Write all of it and end the lease, in one transaction and only if it is still ours."""
+        packed = pack(examined)
+        with self._sql.write() as connection:
+            lease = _end(connection, examined.candidate, holder, now)
+            if lease is None:
+                return False
+            packed.bundle.save(self._sql, connection)
+            return self._save(connection, examined, packed, lease, now)
+
+    def release(
+        self, candidate: Candidate, *, holder: str, error: str | None, now: datetime
+    ) -> None:
+        """End the lease without a result. An error counts as a failure and backs off."""
+        with self._sql.write() as connection:
+            row = connection.execute(select(LEASES).where(_ours(candidate, holder))).first()
+            if row is None:
+                return
+            values: dict[str, object] = {"ended_at": now, "error": error}
+            if error is not None:
+                failed = 1 + _failures(connection, row)
+                values["not_before"] = leases.back_off(now, failed=failed)
+            connection.execute(LEASES.update().where(LEASES.c.id == row.id).values(values))
+
+    def _save(
+        self,
+        connection: Connection,
+        examined: Examined,
+        packed: Packed,
+        lease: Row[*tuple[object, ...]],
+        now: datetime,
+    ) -> bool:
+        examination_id = packed.save(
+            self._sql, connection, task=task_digest(examined.candidate), lease=lease, now=now
+        )
+        if examination_id is None:
+            return False
+        if examined.rejection is not None:
+            add_rejection(self._sql, connection, examined.rejection, examination_id=examination_id)
+        self._learn(connection, examined)
+        return True
+
+    def _learn(self, connection: Connection, examined: Examined) -> None:
+        instance = examined.instance
+        if instance is None or instance.environment.recipe.origin not in LEARNED:
+            return
+        repo = examined.candidate.repo
+        document = documents.RECIPE.dump(instance.environment.recipe)
+        query = (
+            select(RECIPES.c.document)
+            .where(RECIPES.c.repo == repo, RECIPES.c.author.is_(None))
+            .order_by(RECIPES.c.id.desc())
+            .limit(1)
+        )
+        if connection.execute(query).scalar() != document:
+            self._sql.add(
+                connection,
+                RECIPES,
+                repo=repo,
+                environment_key=instance.environment.key,
+                author=None,
+                document=document,
+            )
+
+
+def read_recipes(sql: Sql, repo: str) -> Sequence[StoredRecipe]:
+    """Recipes set or learned under any name of the repository; people's first, newest first."""
+    names = select(func.lower(REPO_FACTS.c.name)).where(REPO_FACTS.c.repo_id.in_(repo_ids(repo)))
+    query = (
+        select(RECIPES)
+        .where(
+            or_(func.lower(RECIPES.c.repo) == repo.lower(), func.lower(RECIPES.c.repo).in_(names))
+        )
+        .order_by(RECIPES.c.author.is_(None), RECIPES.c.id.desc())
+    )
+    with sql.read() as connection:
+        rows = connection.execute(query).all()
+    return tuple(
+        StoredRecipe(
+            repo=row.repo,
+            recipe=documents.RECIPE.load(row.document),
+            environment_key=row.environment_key,
+            author=row.author,
+            made_at=row.made_at,
+        )
+        for row in rows
+    )
+
+
+def _candidates(connection: Connection, ids: Sequence[int]) -> tuple[Candidate, ...]:
+    query = select(
+        CANDIDATES.c.id, CANDIDATES.c.document, CANDIDATES.c.patch, CANDIDATES.c.test_patch
+    ).where(CANDIDATES.c.id.in_(ids))
+    rows = {row.id: row for row in connection.execute(query)}
+    patches = blobs.read(
+        connection, (name for row in rows.values() for name in (row.patch, row.test_patch))
+    )
+    return tuple(
+        replace(
+            documents.CANDIDATE.load(rows[wanted].document),
+            patch=patches[rows[wanted].patch],
+            test_patch=patches[rows[wanted].test_patch],
+        )
+        for wanted in ids
+    )
+
+
+def _ours(candidate: Candidate, holder: str) -> ColumnElement[bool]:
+    return and_(
+        LEASES.c.kind == leases.VERIFY,
+        LEASES.c.subject == task_digest(candidate),
+        LEASES.c.holder == holder,
+        LEASES.c.ended_at.is_(None),
+    )
+
+
+def _end(
+    connection: Connection, candidate: Candidate, holder: str, now: datetime
+) -> Row[*tuple[object, ...]] | None:
+    """The fence: ends our lease, or tells that it is no longer ours."""
+    statement = (
+        LEASES.update()
+        .where(_ours(candidate, holder), LEASES.c.lease_until > now)
+        .values(ended_at=now)
+        .returning(*LEASES.c)
+    )
+    return connection.execute(statement).first()
+
+
+def _failures(connection: Connection, row: Row[*tuple[object, ...]]) -> int:
+    same = ("kind", "subject", "version", "policy", "recipe_id", "request_id")
+    query = (
+        select(func.count())
+        .select_from(LEASES)
+        .where(
+            *(LEASES.c[name] == getattr(row, name) for name in same), LEASES.c.error.is_not(None)
+        )
+    )
+    return int(connection.execute(query).scalar_one())

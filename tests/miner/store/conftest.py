@@ -1,0 +1,43 @@
+"""Databases made by the migrations: SQLite always, PostgreSQL with --run-postgres."""
+
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from miner.store import Database, open_store, upgrade
+
+BACKENDS = ("sqlite", pytest.param("postgres", marks=pytest.mark.postgres))
+
+
+@pytest.fixture(params=BACKENDS)
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """URL of a database without tables."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/miner.db"
+        return
+    server: str = request.getfixturevalue("postgres_url")
+    plain = server.replace("postgresql+psycopg://", "postgresql://")
+    schema = f"test_{secrets.token_hex(6)}"
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+        try:
+            yield f"{server}?options=-csearch_path%3D{schema}"
+        finally:
+            connection.execute(f"DROP SCHEMA {schema} CASCADE")
+
+
+@pytest.fixture
+def url(empty_url: str) -> str:
+    """URL of a migrated database."""
+    upgrade(empty_url)
+    return empty_url
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    """An open, migrated, empty database."""
+    with open_store(url) as opened:
+        yield opened

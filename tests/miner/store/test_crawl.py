@@ -1,0 +1,67 @@
+"""The crawl's store: versions of pulls, watermarks that never go back, the watch list."""
+
+from datetime import UTC, datetime
+
+from miner.store import Database
+from tests.miner.store.samples import NOW, POLICY, later, pull, repo
+
+
+def test_the_watch_list_is_its_history(database: Database) -> None:
+    assert database.admin.watch("b/b", reason="asked")
+    assert database.admin.watch("a/a")
+    assert not database.admin.watch("B/b")
+    assert database.admin.unwatch("b/B")
+    assert not database.admin.unwatch("b/b")
+    assert database.crawl.watched() == ("a/a",)
+    assert database.admin.watch("b/b", reason="again")
+    assert database.crawl.watched() == ("a/a", "b/b")
+    assert [watch.reason for watch in database.admin.watches()] == [None, "again"]
+
+
+def test_a_pull_comes_back_byte_for_byte(database: Database) -> None:
+    database.crawl.save_repo(repo(), now=NOW)
+    database.crawl.save_pull(pull(), raw=b"{\xff}")
+    assert database.split.due_pulls(policy=POLICY, limit=1, repo=None) == (pull(),)
+    assert database.crawl.has_pull(repo(), number=7, raw_digest="raw-7-1")
+    assert not database.crawl.has_pull(repo(), number=7, raw_digest="raw-7-2")
+
+
+def test_the_same_version_is_stored_once_and_the_newest_counts(database: Database) -> None:
+    database.crawl.save_repo(repo(), now=NOW)
+    for _ in range(2):
+        database.crawl.save_pull(pull(), raw=b"1")
+    newer = pull(title="Better", raw_digest="raw-7-2")
+    database.crawl.save_pull(newer, raw=b"2")
+    assert database.split.due_pulls(policy=POLICY, limit=9, repo=None) == (newer,)
+    assert database.admin.status().pulls == 2
+    assert database.admin.funnel().pulls == 1
+
+
+def test_a_renamed_repository_keeps_its_rows(database: Database) -> None:
+    database.crawl.save_repo(repo(), now=NOW)
+    database.crawl.save_pull(pull(), raw=b"1")
+    renamed = repo(name="new/name")
+    database.crawl.save_repo(renamed, now=NOW)
+    database.crawl.save_repo(renamed, now=NOW)
+    assert database.crawl.has_pull(renamed, number=7, raw_digest="raw-7-1")
+    assert database.crawl.names() == {("github", 11): "new/name"}
+    for name in ("o/r", "New/Name"):
+        assert len(database.split.due_pulls(policy=POLICY, limit=9, repo=name)) == 1
+    assert database.split.due_pulls(policy=POLICY, limit=9, repo="o/other") == ()
+
+
+def test_a_watermark_never_goes_back(database: Database) -> None:
+    assert database.crawl.watermark(repo()) is None
+    assert database.crawl.etag(repo()) is None
+    database.crawl.advance(repo(), watermark=NOW, etag="1", now=NOW)
+    database.crawl.advance(repo(), watermark=datetime(2020, 1, 1, tzinfo=UTC), etag="2", now=NOW)
+    assert (database.crawl.watermark(repo()), database.crawl.etag(repo())) == (NOW, "2")
+    database.crawl.advance(repo(), watermark=None, etag="3", now=NOW)
+    assert (database.crawl.watermark(repo()), database.crawl.etag(repo())) == (NOW, "3")
+    database.crawl.advance(repo(), watermark=later(days=1), etag="3", now=NOW)
+    assert database.crawl.watermark(repo()) == later(days=1)
+
+
+def test_failures_are_seen_in_the_status(database: Database) -> None:
+    database.crawl.record_failure("o/r", error="The source is gone.", now=NOW)
+    assert database.admin.status().failures == ((NOW, "o/r", "The source is gone."),)

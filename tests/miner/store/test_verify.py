@@ -1,0 +1,203 @@
+"""Verification's store: claims, fences, evidence."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from miner.model import Candidate
+from miner.store import Database
+from tests.miner.store.samples import (
+    NOW,
+    POLICY,
+    accepted,
+    candidate,
+    later,
+    pull,
+    refused,
+    rejection,
+    with_candidates,
+)
+from validators.model import Flaw, Recipe
+
+ME = "other-machine/1/1/me"
+YOU = "other-machine/2/1/you"
+
+
+def claim(database: Database, holder: str = ME, **changes: object) -> tuple[Candidate, ...]:
+    """Claim with defaults."""
+    arguments: dict[str, object] = {
+        "holder": holder,
+        "version": 1,
+        "policy": "quick",
+        "limit": 10,
+        "repo": None,
+        "now": NOW,
+    }
+    return tuple(database.verify.claim(**(arguments | changes)))  # type: ignore[arg-type]  # as named
+
+
+def test_claimed_candidates_come_back_whole_newest_merge_first(database: Database) -> None:
+    first, second = with_candidates(database, 1, 2)
+    assert claim(database) == (second, first)
+
+
+def test_a_claim_is_exclusive(database: Database) -> None:
+    with_candidates(database, 1, 2, 3)
+    mine = claim(database, limit=2)
+    yours = claim(database, YOU)
+    assert len(mine) == 2
+    assert len(yours) == 1
+    assert not set(mine) & set(yours)
+
+
+def test_only_the_named_repository_is_claimed(database: Database) -> None:
+    with_candidates(database, 1)
+    assert claim(database, repo="o/other") == ()
+    assert len(claim(database, repo="O/R")) == 1
+
+
+def test_a_result_ends_the_work(database: Database) -> None:
+    (one,) = with_candidates(database, 1)
+    claim(database)
+    assert database.verify.save_examined(accepted(one), holder=ME, now=later(minutes=1))
+    assert claim(database, now=later(days=9)) == ()
+
+
+def test_a_refusal_ends_the_work_too(database: Database) -> None:
+    (one,) = with_candidates(database, 1)
+    claim(database)
+    assert database.verify.save_examined(refused(one), holder=ME, now=NOW)
+    assert claim(database, now=later(days=9)) == ()
+
+
+def test_a_newer_verifier_a_policy_a_recipe_and_a_request_make_due_again(
+    database: Database,
+) -> None:
+    (one,) = with_candidates(database, 1)
+    claim(database)
+    database.verify.save_examined(accepted(one), holder=ME, now=NOW)
+    assert claim(database) == ()
+    assert claim(database, version=2) == (one,)
+    database.verify.release(one, holder=ME, error=None, now=NOW)
+    assert claim(database, policy="full") == (one,)
+    database.verify.release(one, holder=ME, error=None, now=NOW)
+    recipe = Recipe(language="python", python="3.9")
+    database.admin.set_recipe("O/r", recipe, author="ann")
+    assert claim(database) == (one,)
+    database.verify.save_examined(accepted(one), holder=ME, now=NOW)
+    assert claim(database) == ()
+    database.admin.request("verify", one.instance_id, author="ann", reason="is it flaky?")
+    assert claim(database) == (one,)
+    database.verify.save_examined(refused(one, Flaw.FLAKY), holder=ME, now=NOW)
+    assert claim(database) == ()
+
+
+def test_a_new_comment_does_not_verify_again_but_a_new_patch_does(database: Database) -> None:
+    (one,) = with_candidates(database, 1)
+    claim(database)
+    database.verify.save_examined(accepted(one), holder=ME, now=NOW)
+    talked = replace(one, raw_digest="raw-1-2", hints_text="more")
+    database.crawl.save_pull(pull(1, raw_digest="raw-1-2"), raw=b"2")
+    database.split.save_split(pull(1, raw_digest="raw-1-2"), talked, policy=POLICY)
+    assert claim(database) == ()
+    (instance,) = database.publish.instances(window=(None, None))
+    assert instance.candidate == talked
+    patched = replace(one, raw_digest="raw-1-3", patch=b"other")
+    database.crawl.save_pull(pull(1, raw_digest="raw-1-3"), raw=b"3")
+    database.split.save_split(pull(1, raw_digest="raw-1-3"), patched, policy=POLICY)
+    assert claim(database) == (patched,)
+    assert database.publish.instances(window=(None, None)) == ()
+
+
+def test_a_lease_that_ran_out_is_lost_and_its_result_refused(database: Database) -> None:
+    (one,) = with_candidates(database, 1)
+    claim(database)
+    assert claim(database, YOU, now=later(seconds=200)) == ()
+    assert claim(database, YOU, now=later(seconds=301)) == (one,)
+    assert not database.verify.heartbeat(one, holder=ME, now=later(seconds=302))
+    assert not database.verify.save_examined(accepted(one), holder=ME, now=later(seconds=302))
+    assert database.admin.evidence("o__r-1").examinations == ()  # type: ignore[union-attr]  # there
+    assert database.verify.save_examined(accepted(one), holder=YOU, now=later(seconds=303))
+
+
+def test_a_late_holder_is_refused_even_when_nobody_took_over(database: Database) -> None:
+    (one,) = with_candidates(database, 1)
+    claim(database)
+    assert not database.verify.save_examined(accepted(one), holder=ME, now=later(seconds=301))
+
+
+def test_a_heartbeat_prolongs(database: Database) -> None:
+    (one,) = with_candidates(database, 1)
+    claim(database)
+    assert database.verify.heartbeat(one, holder=ME, now=later(seconds=200))
+    assert claim(database, YOU, now=later(seconds=400)) == ()
+    assert database.verify.save_examined(accepted(one), holder=ME, now=later(seconds=450))
+
+
+def test_failures_back_off_then_park_and_a_request_unparks(database: Database) -> None:
+    (one,) = with_candidates(database, 1)
+    now = NOW
+    for number in range(5):
+        assert claim(database, now=now) == (one,)
+        database.verify.release(one, holder=ME, error="no engine", now=now)
+        assert claim(database, now=now) == ()
+        now += timedelta(seconds=60 * 4**number + 1)
+    assert claim(database, now=later(days=30)) == ()
+    (parked,) = database.admin.status().parked
+    assert (parked.instance_id, parked.failures, parked.last_error) == ("o__r-1", 5, "no engine")
+    database.admin.request("verify", "o__r-1", author="ann", reason="engine is back")
+    assert claim(database, now=later(days=30)) == (one,)
+    assert database.admin.status().parked == ()
+
+
+def test_a_release_without_error_is_no_failure(database: Database) -> None:
+    (one,) = with_candidates(database, 1)
+    for _ in range(9):
+        assert claim(database) == (one,)
+        database.verify.release(one, holder=ME, error=None, now=NOW)
+    assert database.admin.evidence("o__r-1").failures == ()  # type: ignore[union-attr]  # there
+
+
+def test_evidence_comes_back_as_it_was(database: Database) -> None:
+    (one,) = with_candidates(database, 1)
+    claim(database)
+    examined = accepted(one)
+    database.verify.save_examined(examined, holder=ME, now=later(minutes=1))
+    found = database.admin.evidence("o__r-1")
+    assert found is not None
+    assert found.is_instance
+    assert found.candidate == one
+    (stored,) = found.examinations
+    assert stored.examination == examined.examination
+    assert (stored.outcome, stored.policy, stored.version) == ("instance", "quick", 1)
+
+
+def test_a_repaired_recipe_is_learned_once_and_people_win(database: Database) -> None:
+    one, two = with_candidates(database, 1, 2)
+    claim(database)
+    for each in (one, two):
+        database.verify.save_examined(accepted(each), holder=ME, now=NOW)
+    (learned,) = database.verify.recipes("o/r")
+    assert learned.author is None
+    assert learned.recipe.lock == "pytest==8.2.0\n"
+    assert learned.environment_key == "abc"
+    mine = Recipe(language="python", python="3.8")
+    database.admin.set_recipe("o/r", mine, author="ann")
+    first, second = database.verify.recipes("o/r")
+    assert (first.recipe, first.author) == (mine, "ann")
+    assert second == learned
+
+
+def test_a_candidate_that_is_rejected_now_is_not_claimed(database: Database) -> None:
+    with_candidates(database, 1)
+    reverting = pull(9, reverts=(1,), raw_digest="r9")
+    database.crawl.save_pull(reverting, raw=b"9")
+    due = database.split.due_pulls(policy=POLICY, limit=9, repo=None)
+    assert {each.number for each in due} == {1, 9}
+    assert database.split.reverted_by(pull(1)) == 9
+    database.split.save_split(pull(1), rejection(1, "reverted"), policy=POLICY)
+    assert claim(database) == ()
+
+
+def test_unknown_evidence_is_none(database: Database) -> None:
+    assert database.admin.evidence("o__r-1") is None
+    assert candidate(1).instance_id == "o__r-1"
