@@ -78,7 +78,8 @@ class Completion:
     def complete(self, drafts: Sequence[Draft]) -> None:
         """Fill every draft, or set its error. Errors of the machinery are raised."""
         for draft in drafts:
-            self._fill(draft)
+            if draft.error is None:
+                self._fill(draft)
         readable = [draft for draft in drafts if draft.error is None]
         self._add_targets(readable)
         self._add_edits(readable)
@@ -111,7 +112,9 @@ class Completion:
         holder[name] = {"totalCount": connection.get("totalCount"), "nodes": nodes}
 
     def _more(self, holder: Tree, name: str, rest: str, *, after: str | None) -> Tree:
-        answer = self._api.ask(query(rest), {"id": holder.get("id"), "after": after})
+        if not isinstance(holder.get("id"), str):
+            raise MalformedPayloadError(f"{name} cannot be read to the end: there is no id")
+        answer = self._api.ask(query(rest), {"id": holder["id"], "after": after})
         node = answer.data.get("node")
         connection = node.get(name) if isinstance(node, dict) else None
         if not isinstance(connection, dict):

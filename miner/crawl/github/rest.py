@@ -128,10 +128,11 @@ def _digest(response: Response) -> str:
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
 
 
-def _repo(found: "Repository", languages: Mapping[str, int], *, source: str) -> Repo:
+def _repo(found: "Repository", languages: Mapping[str, object], *, source: str) -> Repo:
     license_ = cast("License | None", found.license)  # PyGithub's type forgets the null
     spdx = None if license_ is None else license_.spdx_id
-    by_size = sorted(languages.items(), key=lambda item: (-item[1], item[0]))
+    sizes = [(name, size) for name, size in languages.items() if isinstance(size, int)]
+    by_size = sorted(sizes, key=lambda item: (-item[1], item[0]))  # PyGithub adds a "url"
     return Repo(
         source=source,
         database_id=found.id,
