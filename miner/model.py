@@ -265,6 +265,8 @@ class Gate(StrEnum):
     DOCS_ONLY = "docs_only"
     NO_TEST_CHANGE = "no_test_change"
     NO_SOURCE_CHANGE = "no_source_change"
+    SEVERAL_ISSUES = "several_issues"
+    TOO_FEW_FILES = "too_few_files"
     TOO_MANY_FILES = "too_many_files"
     PATCH_TOO_LARGE = "patch_too_large"
     SUBMODULE_OR_LFS = "submodule_or_lfs"
@@ -272,6 +274,7 @@ class Gate(StrEnum):
     LANGUAGE_NOT_SUPPORTED = "language_not_supported"
     PATCHES_DO_NOT_ADD_UP = "patches_do_not_add_up"
     MALFORMED_PAYLOAD = "malformed_payload"
+    UNREADABLE = "unreadable"  # a commit or file that git cannot hand out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,95 @@
+"""What a maintainer may change about the gates. Another policy makes every pull due again."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields
+
+from miner.errors import ConfigError
+
+RULES_VERSION = 1
+"""Counts up when the code decides differently under the same policy."""
+
+PERMISSIVE = (
+    "0BSD",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "MIT-CMU",
+    "PSF-2.0",
+    "Python-2.0",
+    "Unlicense",
+    "WTFPL",
+    "Zlib",
+)
+"""SPDX ids of licences that let code be used with little more than a notice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatePolicy:
+    """The limits of the gates.
+
+    Files are counted without documentation, lock files and CI: those make a task no larger, and
+    a real release touches many of them. Lines and bytes are of both patches together.
+    """
+
+    files_min: int = 1
+    files_max: int = 15
+    patch_kb_max: int = 512
+    text_chars_min: int = 20  # of the problem statement
+    licenses: tuple[str, ...] = PERMISSIVE
+    languages: tuple[str, ...] = ("python",)
+    language_share_min: float = 0.3  # of the repository's bytes of code
+    default_branch_only: bool = True
+    bots_may_write: bool = False
+    bots_may_merge: bool = False
+    several_issues: bool = True  # may a pull close more than one?
+
+    @property
+    def digest(self) -> str:
+        """Names policy and rules together: what was judged under it needs no second look."""
+        text = json.dumps({**asdict(self), "rules": RULES_VERSION}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def to_json(self) -> str:
+        """As a maintainer reads and edits it."""
+        return json.dumps(asdict(self), indent=2)
+
+
+def policy_from_json(text: str) -> GatePolicy:
+    """A policy from a JSON object; what it does not name keeps its default.
+
+    ConfigError for text that is no object, unknown names and values of another type.
+    """
+    try:
+        given = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"The gate policy is not JSON: {error}.") from error
+    if not isinstance(given, dict):
+        raise ConfigError("The gate policy is not a JSON object.")
+    defaults = asdict(GatePolicy())
+    known = [each.name for each in fields(GatePolicy)]
+    for name, value in given.items():
+        if name not in defaults:
+            raise ConfigError(f"A gate policy has no {name!r}; it has {', '.join(known)}.")
+        given[name] = _checked(name, value, defaults[name])
+    return GatePolicy(**given)
+
+
+def _checked(name: str, value: object, default: object) -> object:
+    """The value in the default's type."""
+    if isinstance(default, tuple):
+        if isinstance(value, list) and all(isinstance(each, str) for each in value):
+            return tuple(value)
+        raise ConfigError(f"{name!r} of the gate policy is a list of names.")
+    if isinstance(default, bool):
+        if isinstance(value, bool):
+            return value
+        raise ConfigError(f"{name!r} of the gate policy is true or false.")
+    if isinstance(value, bool) or not isinstance(value, int | type(default)):
+        raise ConfigError(f"{name!r} of the gate policy is a number.")
+    return type(default)(value)  # type: ignore[call-arg]  # int or float

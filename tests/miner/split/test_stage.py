@@ -1,0 +1,293 @@
+"""Pulls in, candidates and rejections out: over real git, with a store that is a list."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from miner.git import Mirrors
+from miner.model import Candidate, Gate, PullRequest, Rejection, Stage, StageReport
+from miner.progress import SilentProgress
+from miner.split.policy import GatePolicy
+from miner.split.stage import split
+from tests.miner.git.repository import Repository
+from tests.miner.split.pulls import DEPENDABOT, at, make_issue, make_link, make_pull
+
+NOW = datetime(2024, 4, 1, tzinfo=UTC)
+TEXT = "".join(f"line {number}\n" for number in range(40))
+
+
+class ListStore:
+    """The newest version of each pull, and every result ever saved."""
+
+    def __init__(self, pulls: Sequence[PullRequest], *, reverted: dict[int, int] | None = None):
+        self.pulls = list(pulls)
+        self.reverted = reverted or {}
+        self.results: dict[tuple[str, str], Candidate | Rejection] = {}
+        self.breaks_at: int | None = None
+
+    def due_pulls(self, *, policy: str, limit: int, repo: str | None) -> Sequence[PullRequest]:
+        due = [
+            pull
+            for pull in self.pulls
+            if (pull.raw_digest, policy) not in self.results and repo in (None, pull.repo)
+        ]
+        return due[:limit]
+
+    def reverted_by(self, pull: PullRequest) -> int | None:
+        return self.reverted.get(pull.number)
+
+    def save_split(self, pull: PullRequest, result: Candidate | Rejection, *, policy: str) -> None:
+        if pull.number == self.breaks_at:
+            self.breaks_at = None
+            raise KeyboardInterrupt
+        assert self.results.setdefault((pull.raw_digest, policy), result) is result
+
+    def outcomes(self) -> dict[int, str]:
+        return {
+            result.pull_number: result.gate if isinstance(result, Rejection) else "candidate"
+            for result in self.results.values()
+        }
+
+
+class Line:
+    """One upstream repository with a commit for every pull, its mirror, and the stage over it."""
+
+    def __init__(self, path: Path) -> None:
+        self.upstream = Repository(path / "upstream")
+        self.upstream.commit({"pkg/a.py": "1\n", "tests/test_a.py": "1\n", "pkg/old.py": TEXT})
+        self.upstream.git("tag", "v1.4.2")
+        self.mirrors = Mirrors(path / "mirrors")
+
+    def pull(self, files: dict[str, bytes | str | None], **fields: object) -> PullRequest:
+        base = self.upstream.head()
+        merge = self.upstream.commit(files)
+        mirror = self.mirrors.update("o/r", str(self.upstream.path))
+        number = fields.pop("number", 7)
+        assert isinstance(number, int)
+        pull = make_pull(
+            number=number,
+            base=base,
+            merge_tree=merge,
+            diff=mirror.diff(base, merge),
+            raw_digest=f"raw-{number}",
+        )
+        return replace(pull, **fields)  # type: ignore[arg-type]  # a test names the fields
+
+    def split(
+        self,
+        store: ListStore,
+        *,
+        policy: GatePolicy | None = None,
+        limit: int = 1000,
+        repo: str | None = None,
+    ) -> StageReport:
+        return split(
+            store,
+            mirrors=self.mirrors,
+            policy=policy or GatePolicy(),
+            repo=repo,
+            limit=limit,
+            now=lambda: NOW,
+            progress=SilentProgress(),
+        )
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Line:
+    return Line(tmp_path)
+
+
+GOOD: dict[str, bytes | str | None] = {
+    "pkg/a.py": "2\n",
+    "tests/test_a.py": "2\n",
+    "README.md": "new\n",
+}
+
+
+def _only(store: ListStore) -> Candidate | Rejection:
+    (result,) = store.results.values()
+    return result
+
+
+def test_a_good_pull_becomes_a_candidate(line: Line) -> None:
+    pull = line.pull(GOOD)
+    store = ListStore([pull])
+    report = line.split(store)
+    assert report == StageReport(
+        stage=Stage.SPLIT,
+        done=1,
+        rejected=0,
+        retried=0,
+        counts={"candidate": 1},
+        started_at=NOW,
+        ended_at=NOW,
+    )
+    found = _only(store)
+    assert isinstance(found, Candidate)
+    assert found.instance_id == "o__r-7"
+    assert found.base_commit == pull.base.commit
+    assert found.issue_numbers == (5,)
+    assert found.policy == GatePolicy().digest
+    assert found.version == "1.4"
+    assert found.language == "python"
+    assert found.license == "MIT"
+    assert found.problem_statement.startswith("It breaks\n\n")
+    assert found.issue_created_at == at(-48)
+    assert sorted(found.file_classes) == [
+        ("README.md", "docs"),
+        ("pkg/a.py", "source"),
+        ("tests/test_a.py", "test"),
+    ]
+    assert b"pkg/a.py" in found.patch
+    assert b"README.md" in found.patch
+    assert b"tests/" not in found.patch
+    assert found.test_patch.startswith(b"diff --git a/tests/test_a.py")
+
+
+def test_a_rename_across_the_border_is_cut_in_two(line: Line) -> None:
+    pull = line.pull({"pkg/old.py": None, "tests/old.py": TEXT, "pkg/a.py": "2\n"})
+    assert b"rename from pkg/old.py" in pull.diff
+    store = ListStore([pull])
+    line.split(store)
+    found = _only(store)
+    assert isinstance(found, Candidate)
+    assert b"rename" not in found.patch + found.test_patch
+    assert b"deleted file mode" in found.patch
+    assert b"new file mode" in found.test_patch
+
+
+def test_every_pull_leaves_its_reason(line: Line) -> None:
+    store = ListStore(
+        [
+            line.pull(GOOD, number=1),
+            line.pull({"pkg/a.py": "3\n"}, number=2),
+            line.pull({"README.md": "newer\n"}, number=3),
+            line.pull({"pkg/a.py": "4\n", "tests/test_a.py": "4\n"}, number=4, links=()),
+            line.pull(
+                {"pkg/a.py": "5\n", "tests/test_a.py": "5\n"},
+                number=5,
+                links=(make_link(4),),
+                issues=(make_issue(4, is_pull=True),),
+            ),
+            line.pull({"pkg/a.py": "6\n", "tests/test_a.py": "6\n"}, number=6),
+            line.pull({"setup.cfg": "x\n"}, number=7, author=DEPENDABOT, links=()),
+            line.pull({"pkg/a.py": "5\n", "tests/test_a.py": "5\n"}, number=8, reverts=(6,)),
+        ],
+        reverted={6: 8},
+    )
+    report = line.split(store)
+    assert store.outcomes() == {
+        1: "candidate",
+        2: Gate.NO_TEST_CHANGE,
+        3: Gate.DOCS_ONLY,
+        4: Gate.NO_LINKED_ISSUE,
+        5: Gate.LINKED_NUMBER_IS_PULL,
+        6: Gate.REVERTED,
+        7: Gate.BOT_AUTHOR,
+        8: Gate.REVERT,
+    }
+    assert (report.done, report.rejected, report.retried) == (1, 7, 0)
+    assert report.counts["no_test_change"] == 1
+
+
+def test_a_second_run_does_nothing(line: Line) -> None:
+    store = ListStore([line.pull(GOOD), line.pull({"pkg/a.py": "3\n"}, number=8)])
+    line.split(store)
+    before = dict(store.results)
+    report = line.split(store)
+    assert (report.done, report.rejected, report.counts) == (0, 0, {})
+    assert store.results == before
+
+
+def test_another_policy_makes_pulls_due_again(line: Line) -> None:
+    store = ListStore([line.pull(GOOD)])
+    line.split(store)
+    strict = GatePolicy(files_max=1)
+    line.split(store, policy=strict)
+    assert isinstance(store.results["raw-7", GatePolicy().digest], Candidate)
+    again = store.results["raw-7", strict.digest]
+    assert isinstance(again, Rejection)
+    assert again.gate == Gate.TOO_MANY_FILES
+
+
+def test_ended_at_any_moment_and_called_again(line: Line) -> None:
+    pulls = [line.pull({"pkg/a.py": f"{n}\n"}, number=n) for n in range(2, 8)]
+    undisturbed = ListStore(pulls)
+    line.split(undisturbed)
+    store = ListStore(pulls)
+    store.breaks_at = 5
+    with pytest.raises(KeyboardInterrupt):
+        line.split(store)
+    assert len(store.results) == 3
+    line.split(store)
+    assert store.results == undisturbed.results
+
+
+def test_limit_and_repository(line: Line) -> None:
+    pulls = [line.pull({"pkg/a.py": f"{n}\n"}, number=n) for n in range(2, 6)]
+    store = ListStore(pulls)
+    assert line.split(store, limit=3).rejected == 3
+    assert line.split(store, repo="x/y").rejected == 0
+    assert line.split(store, repo="o/r").rejected == 1
+
+
+def test_without_a_mirror_the_pull_stays_due(line: Line, tmp_path: Path) -> None:
+    store = ListStore(
+        [line.pull(GOOD), line.pull({"pkg/a.py": "3\n"}, number=8, author=DEPENDABOT)]
+    )
+    line.mirrors = Mirrors(tmp_path / "empty")
+    report = line.split(store)
+    assert (report.done, report.rejected, report.retried) == (0, 1, 1)
+    assert store.outcomes() == {8: Gate.BOT_AUTHOR}
+
+
+def test_what_stays_due_does_not_hide_the_rest(line: Line, tmp_path: Path) -> None:
+    good = line.pull(GOOD)
+    stuck = [
+        replace(
+            good,
+            number=n,
+            raw_digest=f"s{n}",
+            repo="no/mirror",
+            links=(make_link(repo="no/mirror"),),
+        )
+        for n in range(100, 350)
+    ]
+    rest = [replace(good, number=n, raw_digest=f"r{n}") for n in range(3)]
+    store = ListStore([*stuck, *rest])
+    report = line.split(store)
+    assert (report.done, report.retried) == (3, 250)
+
+
+def test_a_diff_that_is_not_the_mirrors_is_a_rejection(line: Line) -> None:
+    pull = line.pull(GOOD)
+    for diff in (b"", pull.diff[:-5], pull.diff.replace(b"+2\n", b"+3\n")):
+        store = ListStore([replace(pull, diff=diff)])
+        line.split(store)
+        found = _only(store)
+        assert isinstance(found, Rejection)
+        assert found.gate in (Gate.UNREADABLE, Gate.PATCHES_DO_NOT_ADD_UP)
+
+
+def test_a_commit_that_is_not_in_the_mirror_is_a_rejection(line: Line) -> None:
+    pull = line.pull(GOOD)
+    store = ListStore([replace(pull, base=replace(pull.base, commit="1" * 40))])
+    line.split(store)
+    found = _only(store)
+    assert isinstance(found, Rejection)
+    assert found.gate == Gate.UNREADABLE
+    assert found.made_at == NOW
+
+
+def test_version_without_a_tag_is_the_projects_own(tmp_path: Path) -> None:
+    line = Line(tmp_path)
+    line.upstream.git("tag", "-d", "v1.4.2")
+    line.upstream.commit({"pyproject.toml": '[project]\nversion = "3.2.1"\n'})
+    store = ListStore([line.pull(GOOD)])
+    line.split(store)
+    found = _only(store)
+    assert isinstance(found, Candidate)
+    assert found.version == "3.2"
