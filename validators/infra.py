@@ -1,0 +1,90 @@
+"""Signs of a broken machine in a command's output: pure, so that it is not called a failed test.
+
+A sign counts only on a line that looks like the tool's own complaint, because projects print such
+words in their tests too; `cause` is for installs and the engine's messages, never for test output.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+
+
+class Cause(StrEnum):
+    """What is broken when the guest is not."""
+
+    DISK_FULL = "disk_full"
+    INDEX_UNREACHABLE = "index_unreachable"
+    INDEX_FAILING = "index_failing"
+    MIRROR_UNREACHABLE = "mirror_unreachable"
+    CERTIFICATE = "certificate"
+    RATE_LIMITED = "rate_limited"
+
+
+_SIGNS: Sequence[tuple[Cause, str]] = (
+    (
+        Cause.CERTIFICATE,
+        r"invalid peer certificate|certificate verify failed|UnknownIssuer"
+        r"|unable to get local issuer certificate",
+    ),
+    (
+        Cause.RATE_LIMITED,
+        r"HTTP status client error \(429|429 Client Error|Too Many Requests for url",
+    ),
+    (
+        Cause.INDEX_FAILING,
+        r"HTTP status server error \(5\d\d|5\d\d Server Error|too many 5\d\d error responses",
+    ),
+    (
+        Cause.INDEX_UNREACHABLE,
+        r"error sending request for url|client error \(Connect\)|dns error|error trying to connect"
+        r"|Could not connect, are you offline|Failed to establish a new connection"
+        r"|Temporary failure in name resolution|operation timed out"
+        r"|Failed to download distribution due to network timeout|NewConnectionError"
+        r"|connection closed before message completed|error decoding response body",
+    ),
+    (
+        Cause.MIRROR_UNREACHABLE,
+        r"^E: Failed to fetch|^E: Unable to fetch|Temporary failure resolving"
+        r"|^Err:\d+ .*(?:Could not connect|Connection (?:failed|timed out))",
+    ),
+    (
+        Cause.DISK_FULL,
+        r"^(?:E|error|ERROR|tar|cp|mkdir|fatal|dpkg)\b.*"
+        r"(?:No space left on device|Disk quota exceeded|os error 28|Errno 28)"
+        r"|You don't have enough free space in",
+    ),
+)
+
+_COMPILED = tuple((cause, re.compile(sign, re.MULTILINE)) for cause, sign in _SIGNS)
+
+_WHAT_TO_DO = {
+    Cause.DISK_FULL: "The disk is full: free some space, then try again.",
+    Cause.INDEX_UNREACHABLE: (
+        "The package index cannot be reached from the container engine: check its network."
+    ),
+    Cause.INDEX_FAILING: "The package index answers with server errors: try again later.",
+    Cause.MIRROR_UNREACHABLE: (
+        "The Debian mirror cannot be reached from the container engine: check its network."
+    ),
+    Cause.CERTIFICATE: (
+        "The package index's certificate is not trusted: name your CA bundle in the settings."
+    ),
+    Cause.RATE_LIMITED: "The package index asks for patience: try again later.",
+}
+
+
+def cause(output: bytes) -> Cause | None:
+    """Why an install failed, when it was the machine's fault; None when it was the project's.
+
+    `output` is that of an install step that failed (apt, uv, pip, git).
+    """
+    text = output.decode(errors="replace")
+    for found, sign in _COMPILED:
+        if sign.search(text):
+            return found
+    return None
+
+
+def sentence(found: Cause) -> str:
+    """What a person must know and do."""
+    return _WHAT_TO_DO[found]
