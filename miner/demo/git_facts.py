@@ -1,0 +1,203 @@
+"""What git knows of one repository: commits, parents, branches of pulls, changed files."""
+
+import functools
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from miner.demo.fast_import import git
+from miner.errors import ConfigError, FatalError
+
+_FORMAT = "%x01".join(("%H", "%T", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct", "%B"))
+_CHANGE_TYPES = {
+    "A": "ADDED", "M": "MODIFIED", "D": "DELETED", "R": "RENAMED", "C": "COPIED", "T": "CHANGED",
+}  # fmt: skip
+_NULL_OID = "0" * 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitFact:
+    """A commit as git has it; times in UTC."""
+
+    oid: str
+    tree: str
+    parents: tuple[str, ...]
+    author_name: str
+    author_email: str
+    authored_at: datetime
+    committer_name: str
+    committer_email: str
+    committed_at: datetime
+    message: str
+
+    @property
+    def headline(self) -> str:
+        """The message's first line."""
+        return self.message.split("\n", 1)[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFact:
+    """A changed file; `change` in GitHub's PatchStatus words."""
+
+    path: str
+    additions: int
+    deletions: int
+    change: str
+
+
+class RepositoryFacts:
+    """Reads a repository lazily and remembers what it read. Safe to share between threads."""
+
+    def __init__(self, git_dir: Path) -> None:
+        self.git_dir = git_dir
+        self._lock = threading.RLock()
+        self._commits: dict[str, CommitFact] | None = None
+        self._branch = functools.lru_cache(maxsize=None)(self._read_branch)
+        self._files = functools.lru_cache(maxsize=None)(self._read_files)
+        self._history = functools.lru_cache(maxsize=256)(self._read_history)
+        self._bases = functools.lru_cache(maxsize=None)(self._read_merge_base)
+
+    def commit(self, oid: str) -> CommitFact:
+        """A commit by its full id. FatalError when the repository has none such."""
+        with self._lock:
+            commits = self._all_commits()
+            if oid not in commits:
+                commits |= _parse_log(self._git("log", "-z", "--no-walk", _format(), oid, "--"))
+            return commits[oid]
+
+    @functools.cached_property
+    def refs(self) -> Mapping[str, str]:
+        """Full ref name → commit id (tags peeled)."""
+        listed = self._git("for-each-ref", "--format=%(refname) %(objectname) %(*objectname)")
+        refs = {}
+        for line in listed.decode().split("\n"):
+            if line:
+                name, oid, peeled = (*line.split(" "), "")[:3]
+                refs[name] = peeled or oid
+        return refs
+
+    def resolve(self, name: str) -> str:
+        """A commit's full id from any name git knows."""
+        if len(name) == 40 and (name in self._all_commits()):
+            return name
+        try:
+            return (
+                self._git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").decode().strip()
+            )
+        except FatalError as error:
+            raise ConfigError(
+                f"{self.git_dir} has no commit {name!r}; the pulls file names one it should have."
+            ) from error
+
+    def merge_base(self, one: str, other: str) -> str:
+        """The commit where two branches part."""
+        with self._lock:
+            return self._bases(one, other)
+
+    def branch(self, base: str, head: str) -> tuple[str, ...]:
+        """Commits that are in head and not in base, oldest first."""
+        with self._lock:
+            return self._branch(base, head)
+
+    def files(self, before: str, after: str) -> tuple[FileFact, ...]:
+        """Changed files between two commits, renames found."""
+        with self._lock:
+            return self._files(before, after)
+
+    def history(self, oid: str) -> tuple[str, ...]:
+        """A commit and its ancestors, newest first."""
+        with self._lock:
+            return self._history(oid)
+
+    def paths(self, oid: str) -> tuple[str, ...]:
+        """Names in the top folder of a commit."""
+        return tuple(self._git("ls-tree", "-z", "--name-only", oid).decode().split("\0")[:-1])
+
+    def read(self, oid: str, path: str) -> bytes:
+        """A file of a commit."""
+        return self._git("cat-file", "blob", f"{oid}:{path}")
+
+    def _all_commits(self) -> dict[str, CommitFact]:
+        with self._lock:
+            if self._commits is None:
+                self._commits = _parse_log(self._git("log", "-z", "--all", _format()))
+            return self._commits
+
+    def _read_branch(self, base: str, head: str) -> tuple[str, ...]:
+        listed = self._git("rev-list", "--reverse", "--topo-order", head, f"^{base}")
+        return tuple(listed.decode().split())
+
+    def _read_merge_base(self, one: str, other: str) -> str:
+        return self._git("merge-base", one, other).decode().strip()
+
+    def _read_history(self, oid: str) -> tuple[str, ...]:
+        return tuple(self._git("rev-list", oid).decode().split())
+
+    def _read_files(self, before: str, after: str) -> tuple[FileFact, ...]:
+        trees = (self.commit(before).tree, self.commit(after).tree)
+        return _parse_changes(
+            self._git("diff-tree", "-r", "-M", "--raw", "--numstat", "-z", *trees)
+        )
+
+    def _git(self, *arguments: str) -> bytes:
+        return git(["-C", str(self.git_dir), *arguments])
+
+
+def _format() -> str:
+    return f"--format={_FORMAT}"
+
+
+def _parse_log(log: bytes) -> dict[str, CommitFact]:
+    commits: dict[str, CommitFact] = {}
+    for entry in log.decode("utf-8", "replace").split("\0"):
+        if entry:
+            parts = entry.strip("\n").split("\x01", 9)
+            oid, tree, parents, author, email, authored, committer, mail, committed, body = parts
+            commits[oid] = CommitFact(
+                oid=oid,
+                tree=tree,
+                parents=tuple(parents.split()),
+                author_name=author,
+                author_email=email,
+                authored_at=datetime.fromtimestamp(int(authored), UTC),
+                committer_name=committer,
+                committer_email=mail,
+                committed_at=datetime.fromtimestamp(int(committed), UTC),
+                message=body.rstrip("\n"),
+            )
+    return commits
+
+
+def _parse_changes(output: bytes) -> tuple[FileFact, ...]:
+    """`--raw --numstat -z`: first all raw entries, then all counts, in one order."""
+    fields = iter(output.decode("utf-8", "surrogateescape").split("\0"))
+    changes: dict[str, str] = {}
+    counts: dict[str, tuple[int, int]] = {}
+    for item in fields:
+        if item.startswith(":"):
+            letter = item.rsplit(" ", 1)[1][0]
+            path = next(fields)
+            if letter in "RC":
+                path = next(fields)
+            changes[path] = _CHANGE_TYPES.get(letter, "CHANGED")
+        elif item:
+            added, removed, path = item.split("\t", 2)
+            if not path:  # a rename: both names follow
+                _, path = next(fields), next(fields)
+            counts[path] = (_count(added), _count(removed))
+    return tuple(
+        FileFact(
+            path=path.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+            additions=counts.get(path, (0, 0))[0],
+            deletions=counts.get(path, (0, 0))[1],
+            change=change,
+        )
+        for path, change in sorted(changes.items())
+    )
+
+
+def _count(number: str) -> int:
+    return 0 if number == "-" else int(number)
