@@ -45,7 +45,10 @@ class Store(Protocol):
         ...
 
     def save_repo(self, repo: Repo, *, now: datetime) -> None:
-        """Insert or update by (source, database_id); a new name keeps the old rows."""
+        """Insert or update by (source, database_id); a new name keeps the old rows.
+
+        Ends a tombstone: the repository is there again.
+        """
         ...
 
     def watermark(self, repo: Repo) -> datetime | None:
@@ -78,11 +81,8 @@ class Store(Protocol):
         """Append a no of the crawl with the payload it is about; the same again: nothing."""
         ...
 
-    def bury(self, repo: str, *, state: str, detail: str, now: datetime) -> None:
-        """Append that a repository is `blocked`, `deleted` or `back` at the source.
-
-        Later exports leave it out; the state it has already leaves nothing.
-        """
+    def bury(self, repo: Repo, *, reason: str, now: datetime) -> None:
+        """Append a tombstone ("deleted", "dmca", "tos" …): exports leave the repository out."""
         ...
 
 
@@ -165,10 +165,10 @@ class _Pass:
         except (NotFoundError, BlockedError) as error:
             if known is None:
                 return self._failed(name, error)
-            state = "blocked" if isinstance(error, BlockedError) else "deleted"
-            self._store.bury(known.name, state=state, detail=str(error), now=self._now())
-            self._counts[state] += 1
-            return state
+            reason = error.reason if isinstance(error, BlockedError) else "deleted"
+            self._store.bury(known, reason=reason, now=self._now())
+            self._counts["buried"] += 1
+            return f"gone ({reason})"
         except (ConfigError, RateLimitedError) as error:
             self._failed(name, error)
             raise
@@ -194,8 +194,6 @@ class _Pass:
         self._store.save_repo(repo, now=self._now())
         if known is None:
             _, mark = self._source.changed(repo, etag=None)
-        else:
-            self._store.bury(repo.name, state="back", detail="", now=self._now())
         watermark = self._store.watermark(repo)
         start = since if watermark is None else watermark - OVERLAP
         newest: datetime | None = None

@@ -299,8 +299,7 @@ class FakeGitHub:
                 return answered(request, repo["languages"])
             case ["pulls"]:
                 return self._pulls_list(request, repo, int(parse_qs(parts.query)["per_page"][0]))
-            case _:
-                raise AssertionError(request.url)
+        raise AssertionError(request.url)
 
     def _pulls_list(self, request: Request, repo: Node, count: int) -> Response:
         newest = sorted(repo["pulls"], key=lambda p: (p["updatedAt"], p["number"]), reverse=True)

@@ -1,19 +1,158 @@
 """From a repository's own files to recipes, likeliest first. Nothing of it is executed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from pathlib import PurePosixPath
 
-from validators.model import Recipe
+from validators.languages.base import FileClass
+from validators.languages.python import ci, distributions, pytest_settings
+from validators.languages.python import requirement_files as requirements
+from validators.languages.python.as_of import can_edit, exemptions
+from validators.languages.python.imports import needs_of_tests
+from validators.languages.python.interpreters import choose_pythons, tox_versions, versions_in
+from validators.languages.python.manifest import Manifest, read_manifest
+from validators.languages.python.paths import classify
+from validators.model import ProjectInstall, Recipe
+
+_NAMES = frozenset(
+    [
+        *("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", ".pytest.ini"),
+        *("noxfile.py", "Pipfile", "environment.yml", "Makefile", "requirements.txt", "tox.toml"),
+    ]
+)
+_COMPILERS = ("gcc", "g++", "libc6-dev")
 
 
 def manifest_paths(paths: Sequence[str]) -> Sequence[str]:
-    """The files `propose_recipes` wants to read."""
-    return tuple(path for path in paths if path in {"pyproject.toml", "setup.cfg", "setup.py"})
+    """The files `propose_recipes` wants to read: manifests, CI, requirements, test modules."""
+    return tuple(
+        path
+        for path in paths
+        if path in _NAMES
+        or ci.is_ci_file(path)
+        or requirements.is_requirement_file(path)
+        or (path.endswith(".py") and classify(PurePosixPath(path)) is FileClass.TEST)
+    )
 
 
 def propose_recipes(
     files: Mapping[str, str], paths: Sequence[str], date: datetime
 ) -> Sequence[Recipe]:
-    """Recipes for a tree of `paths`, whose manifests are `files`, as of `date`."""
-    del files, paths
-    return (Recipe(language="python", python="3.12", requirements=("pytest",), cutoff_at=date),)
+    """Recipes for a tree of `paths`, whose manifests are `files`, as of `date`, likeliest first.
+
+    First with all that the project declares for its tests, then with only what its tests import
+    and its pytest options need, then both on the next Python.
+    """
+    manifest = read_manifest(files)
+    declared = _declared(manifest, files, paths)
+    needed = _needed(manifest, files, paths)
+    pythons = _pythons(manifest, files, date)
+    proposals = []
+    for python in pythons[:2]:
+        base = _base(manifest, paths, python, date)
+        own = _own_lines(manifest, files)
+        proposals.append(replace(base, requirements=_joined(own, declared, needed)))
+        if declared:
+            proposals.append(replace(base, requirements=_joined(own, (), needed)))
+    return tuple(dict.fromkeys(proposals))
+
+
+def _base(manifest: Manifest, paths: Sequence[str], python: str, date: datetime) -> Recipe:
+    """The recipe but for its requirements."""
+    install = _project_install(manifest, python, date)
+    recipe = Recipe(
+        language="python",
+        python=python,
+        project_install=install,
+        source_paths=() if install is ProjectInstall.EDITABLE else (_folder(manifest, paths),),
+        cutoff_at=date,
+        cutoff_exempt=tuple(exemptions(date)),
+    )
+    if not manifest.compiled:
+        return recipe
+    return replace(
+        recipe,
+        apt=_COMPILERS,
+        build_requirements=manifest.build_requires or ("setuptools", "wheel"),
+        build_cmd="python setup.py build_ext --inplace" if "setup.py" in paths else None,
+    )
+
+
+def _project_install(manifest: Manifest, python: str, date: datetime) -> ProjectInstall:
+    if not manifest.installable:
+        return ProjectInstall.NONE
+    return ProjectInstall.EDITABLE if can_edit(python, date) else ProjectInstall.PLAIN
+
+
+def _folder(manifest: Manifest, paths: Sequence[str]) -> str:
+    """Where the packages lie: declared, else `src` when it holds some, else the root."""
+    if manifest.folders:
+        return manifest.folders[0] or "."
+    in_src = any(path.startswith("src/") and path.endswith(".py") for path in paths)
+    return "src" if in_src else "."
+
+
+def _pythons(manifest: Manifest, files: Mapping[str, str], date: datetime) -> Sequence[str]:
+    classifiers = [line for line in manifest.classifiers if "Python :: 3." in line]
+    declared = [
+        *versions_in(line.rpartition("::")[2].strip() for line in classifiers),
+        *ci.python_versions(files),
+        *tox_versions(files.get("tox.ini", "")),
+    ]
+    return choose_pythons(requires=manifest.requires_python, declared=declared, date=date)
+
+
+def _own_lines(manifest: Manifest, files: Mapping[str, str]) -> Sequence[str]:
+    """The project with its test extras; for one that is no distribution, its requirements."""
+    if not manifest.installable:
+        return requirements.expand("requirements.txt", files)
+    extras = [name for name in manifest.extras if requirements.is_test_word(name)]
+    if extras:
+        return (f".[{','.join(extras)}]",)
+    # a developers' extra is opened, so that its other tools can be left out
+    lines = [line for name in _chosen(manifest.extras) for line in manifest.extras[name]]
+    return (".", *requirements.without_tools(lines))
+
+
+def _chosen(offered: Iterable[str]) -> Sequence[str]:
+    """Of extras or groups, those for tests; those for developers when there are none."""
+    names = list(offered)
+    tests = [name for name in names if requirements.is_test_word(name)]
+    return tuple(tests or [name for name in names if requirements.is_dev_word(name)])
+
+
+def _declared(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) -> Sequence[str]:
+    """What the project declares for its tests outside of its extras, without other tools."""
+    lines = [line for name in _chosen(manifest.groups) for line in manifest.groups[name]]
+    lines += manifest.tests_require
+    for line in requirements.tox_lines(files.get("tox.ini", "")):
+        if line.startswith("-r "):
+            lines += requirements.expand(line[3:].strip(), files)
+        else:
+            lines.append(line)
+    for path in requirements.test_requirement_files(paths):
+        lines += requirements.expand(path, files)
+    return requirements.without_tools(line for line in lines if requirements.requirement_name(line))
+
+
+def _needed(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) -> Sequence[str]:
+    """What tests import, and the plug-ins that pytest's options, fixtures and marks call for."""
+    needs = needs_of_tests(files, paths)
+    inner = {module for module in needs.inner if distributions.is_known(module)}
+    modules = [distributions.distribution_of(name) for name in sorted(needs.modules | inner)]
+    own = requirements.requirement_name(manifest.name or "")
+    found = [*modules, *sorted(needs.plugins), *pytest_settings.plugins(files)]
+    return tuple(name for name in found if name != own and name not in distributions.LEFT_OUT)
+
+
+def _joined(own: Sequence[str], declared: Sequence[str], needed: Sequence[str]) -> tuple[str, ...]:
+    """All lines once; a bare name adds nothing where the same distribution is declared."""
+    lines = list(dict.fromkeys([*own, *declared]))
+    names = {requirements.requirement_name(line) for line in lines}
+    for line in (*needed, "pytest"):
+        name = requirements.requirement_name(line)
+        if name not in names:
+            names.add(name)
+            lines.append(line)
+    return tuple(lines)

@@ -1,13 +1,251 @@
 """What went wrong with a recipe → the recipes worth trying next."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
 
-from validators.model import BuildFailure, Recipe, Verdict
+from validators.languages.python import distributions, system_packages
+from validators.languages.python.as_of import LAST_2TO3
+from validators.languages.python.imports import own_modules
+from validators.languages.python.interpreters import RELEASED_AT
+from validators.languages.python.requirement_files import requirement_name
+from validators.model import (
+    BuildFailure,
+    FailureClass,
+    Flaw,
+    Phase,
+    ProjectInstall,
+    Recipe,
+    TestStatus,
+    Verdict,
+)
+
+_MISSING = re.compile(r"No module named '?([A-Za-z_][\w.]*)'?")
+_NOT_IMPORTED = re.compile(r"could not import '([A-Za-z_]\w*)")
+_UNKNOWN_OPTION = re.compile(r"unrecognized arguments: ([^\n]+)")
+_UNKNOWN_FIXTURE = re.compile(r"fixture '(\w+)' not found")
+_UNKNOWN_MARK = re.compile(r"'(\w+)' not found in `markers`|Unknown pytest\.mark\.(\w+)")
+_REQUIRED_PLUGINS = re.compile(r"Missing required plugins: ([^\n]+)")
+_ASYNC = re.compile(r"async def functions are not natively supported")
 
 
 def repair(
     recipe: Recipe, problem: BuildFailure | Verdict, files: Mapping[str, str]
 ) -> Sequence[Recipe]:
-    """Nothing yet."""
+    """Recipes that mend `problem`, likeliest first; none when nothing known would.
+
+    `files` has every path of the tree (text only where a manifest was asked for).
+    """
+    if isinstance(problem, Verdict):
+        found = _repair_runs(recipe, problem, files)
+    else:
+        found = _REPAIRS.get(problem.failure_class, _nothing)(recipe, problem, files)
+    repaired = [replace(one, origin="repaired", lock=None) for one in found]
+    same = replace(recipe, origin="repaired", lock=None)
+    return tuple(one for one in dict.fromkeys(repaired) if one != same)
+
+
+def _repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> Sequence[Recipe]:
+    """An environment in which tests could not be seen: what their messages miss."""
+    said = "\n".join(_messages(verdict))
+    own = own_modules(files)
+    modules = {name.partition(".")[0] for name in _MISSING.findall(said)}
+    modules |= set(_NOT_IMPORTED.findall(said))
+    wanted = [distributions.distribution_of(name) for name in sorted(modules - own)]
+    wanted += _plugins(said)
+    found = [_with(recipe, wanted)] if wanted else []
+    if modules & own and recipe.project_install is not ProjectInstall.NONE:
+        folders = _folders_of(modules & own, files)
+        if not set(folders) <= set(recipe.source_paths):
+            found.append(replace(recipe, source_paths=(*recipe.source_paths, *folders)))
+    return found
+
+
+def _messages(verdict: Verdict) -> Iterable[str]:
+    """What after-runs say; where no test was seen, what any run printed."""
+    for run in verdict.runs:
+        if run.phase is not Phase.AFTER:
+            continue
+        for result in run.results.values():
+            if result.status is not TestStatus.PASSED:
+                yield result.message
+        if run.flaw is not None or verdict.flaw is Flaw.NO_TESTS_SEEN:
+            yield run.detail
+            yield run.outcome.output.decode("utf-8", "replace")
+
+
+def _plugins(said: str) -> Sequence[str]:
+    options = [word for words in _UNKNOWN_OPTION.findall(said) for word in words.split()]
+    names = [distributions.plugin_of_option(word) for word in options if word.startswith("-")]
+    names += [distributions.plugin_of_fixture(name) for name in _UNKNOWN_FIXTURE.findall(said)]
+    names += [distributions.plugin_of_mark(a or b) for a, b in _UNKNOWN_MARK.findall(said)]
+    for listed in _REQUIRED_PLUGINS.findall(said):
+        names += [requirement_name(name.strip()) for name in listed.split(",")]
+    if _ASYNC.search(said):
+        names.append("pytest-asyncio")
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _folders_of(modules: Iterable[str], files: Mapping[str, str]) -> Sequence[str]:
+    """The folders from which the project's own modules can be imported."""
+    found: list[str] = []
+    for module in sorted(modules):
+        ends = (f"{module}/__init__.py", f"{module}.py")
+        for path in sorted(files, key=len):
+            if path.endswith(ends) and (
+                path in ends
+                or path[: -len(ends[0])].endswith("/")
+                or path[: -len(ends[1])].endswith("/")
+            ):
+                found.append(path.removesuffix(ends[0]).removesuffix(ends[1]).rstrip("/") or ".")
+                break
+    return tuple(dict.fromkeys(found))
+
+
+def _with(recipe: Recipe, wanted: Iterable[str]) -> Recipe:
+    names = {requirement_name(line) for line in recipe.requirements}
+    added = [name for name in dict.fromkeys(wanted) if requirement_name(name) not in names]
+    return replace(recipe, requirements=(*recipe.requirements, *added))
+
+
+def _without(recipe: Recipe, name: str) -> Recipe:
+    bare = requirement_name(re.sub(r"\[.*?\]", "", name)) or name
+    kept = tuple(line for line in recipe.requirements if requirement_name(line) != bare)
+    return replace(recipe, requirements=kept)
+
+
+def _nothing(recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]) -> Sequence[Recipe]:
     del recipe, problem, files
     return ()
+
+
+def _package_not_found(
+    recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
+) -> Sequence[Recipe]:
+    """A guessed name, or a declared one that is gone: without it; of apt, without that package."""
+    del files
+    if problem.step == "apt":
+        return (replace(recipe, apt=tuple(name for name in recipe.apt if name != problem.detail)),)
+    return (_without(recipe, problem.detail),)
+
+
+def _no_version(
+    recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
+) -> Sequence[Recipe]:
+    """Versions that did not exist yet or exclude each other: first any version, then none."""
+    del files
+    name = requirement_name(re.sub(r"\[.*?\]", "", problem.detail))
+    loose = tuple(
+        name if name is not None and requirement_name(line) == name else line
+        for line in recipe.requirements
+    )
+    found = [replace(recipe, requirements=loose)]
+    if name is not None:
+        found.append(_without(recipe, name))
+    return [*found, *_other_pythons(recipe)]
+
+
+def _wrong_python(
+    recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
+) -> Sequence[Recipe]:
+    del problem, files
+    return _other_pythons(recipe)
+
+
+def _other_pythons(recipe: Recipe) -> Sequence[Recipe]:
+    """The Python before, then the one after."""
+    known = [*RELEASED_AT]
+    at = known.index(recipe.python)
+    order = [*reversed(known[max(at - 2, 0) : at]), *known[at + 1 : at + 2]]
+    return [replace(recipe, python=python) for python in order]
+
+
+def _build_isolation(
+    recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
+) -> Sequence[Recipe]:
+    """A build script that imports what it never asked for, or needs what setuptools dropped."""
+    if "use_2to3" in problem.detail:
+        return (_converted(recipe, files),)
+    module = problem.detail.partition(".")[0]
+    if module in own_modules(files):
+        return _less_of_the_project(recipe, problem, files)
+    needed = (*recipe.build_requirements, distributions.distribution_of(module))
+    base = () if recipe.build_requirements else ("setuptools", "wheel")
+    built = replace(recipe, build_requirements=tuple(dict.fromkeys((*base, *needed))))
+    return (built, *_less_of_the_project(recipe, problem, files))
+
+
+def _converted(recipe: Recipe, files: Mapping[str, str]) -> Recipe:
+    """Python 2 sources that setuptools was to convert: the last one that does, and the same
+    conversion of the tree before every run."""
+    exempt = dict(recipe.cutoff_exempt) | {"setuptools": LAST_2TO3}
+    folder = recipe.source_paths[0] if recipe.source_paths else _source_folder(files)
+    return replace(
+        recipe,
+        python=recipe.python if recipe.python in {"3.6", "3.7", "3.8"} else "3.8",
+        cutoff_exempt=tuple(sorted(exempt.items())),
+        project_install=ProjectInstall.PLAIN,
+        source_paths=(folder,),
+        build_cmd=f"python -m lib2to3 --write --nobackups --no-diffs {folder}",
+    )
+
+
+def _source_folder(files: Mapping[str, str]) -> str:
+    return "src" if any(path.startswith("src/") for path in files) else "."
+
+
+def _less_of_the_project(
+    recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
+) -> Sequence[Recipe]:
+    """Editable, else a copy with the sources first on the path, else the sources alone."""
+    del problem
+    folders = recipe.source_paths or (_source_folder(files),)
+    if recipe.project_install is ProjectInstall.EDITABLE:
+        return (replace(recipe, project_install=ProjectInstall.PLAIN, source_paths=folders),)
+    if recipe.project_install is ProjectInstall.PLAIN:
+        lines = tuple(line for line in recipe.requirements if not line.startswith("."))
+        return (
+            replace(
+                recipe,
+                project_install=ProjectInstall.NONE,
+                source_paths=folders,
+                requirements=lines,
+            ),
+        )
+    return ()
+
+
+def _system_library(
+    recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
+) -> Sequence[Recipe]:
+    packages = [name for name in system_packages.packages_of(problem.detail)
+                if name not in recipe.apt]  # fmt: skip
+    if packages:
+        return (replace(recipe, apt=(*recipe.apt, *packages)),)
+    return _less_of_the_project(recipe, problem, files)
+
+
+def _later_tools(
+    recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
+) -> Sequence[Recipe]:
+    """No reason that we know: build tools a year younger, then less of the project."""
+    found = []
+    if recipe.cutoff_at is not None:
+        later = recipe.cutoff_at + timedelta(days=365)
+        tools = dict.fromkeys(("setuptools", "wheel"), later)
+        exempt = tools | dict(recipe.cutoff_exempt)
+        found.append(replace(recipe, cutoff_exempt=tuple(sorted(exempt.items()))))
+    return (*found, *_less_of_the_project(recipe, problem, files), *_other_pythons(recipe))
+
+
+_Repair = Callable[[Recipe, BuildFailure, Mapping[str, str]], Sequence[Recipe]]
+_REPAIRS: Mapping[FailureClass, _Repair] = {
+    FailureClass.PACKAGE_NOT_FOUND: _package_not_found,
+    FailureClass.NO_MATCHING_VERSION: _no_version,
+    FailureClass.WRONG_PYTHON: _wrong_python,
+    FailureClass.BUILD_ISOLATION: _build_isolation,
+    FailureClass.EDITABLE_IMPOSSIBLE: _less_of_the_project,
+    FailureClass.MISSING_SYSTEM_LIBRARY: _system_library,
+    FailureClass.OTHER: _later_tools,
+}

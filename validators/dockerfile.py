@@ -1,0 +1,123 @@
+"""A recipe as a Dockerfile that anyone can build, without this project. Pure.
+
+Classic syntax: no heredocs, no mounts, no frontend line. It is built in a folder that holds the
+files of the base commit:
+
+    docker build -f Dockerfile -t instance --build-arg TAG=v1.2 path/to/checkout
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from shlex import quote
+
+from validators import installation
+from validators.engine import GUEST_UID, TREE, VENV
+from validators.errors import UnknownRecipeError
+from validators.model import ProjectInstall, Recipe
+
+UV_VERSION = "0.13.9"
+"""The installer that resolved and installed; an image's own is used where it has one."""
+
+_LOCK = "/opt/lock.txt"
+_LINES_A_STEP = 200  # a step is one argument of a shell, which may have 128 KiB
+_LOCAL_PATH = f"{VENV}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def dockerfile(recipe: Recipe, *, base: str) -> str:
+    """The text that makes the recipe's environment with the tree in it. Ends with a newline.
+
+    `base` is the default of its argument BASE, such as "python:3.12-slim". The same commands run
+    as in `environment.build_environment`. Raises UnknownRecipeError for a recipe without its lock:
+    what it resolves to would differ from day to day.
+    """
+    if recipe.lock is None:
+        raise UnknownRecipeError("A recipe without its lock has no Dockerfile: build it first.")
+    parts = (
+        _head(base),
+        _system(recipe),
+        _tree(recipe),
+        _environment(recipe, recipe.lock),
+        _tail(recipe),
+    )
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _head(base: str) -> Iterable[str]:
+    return (
+        "# Build in a folder that holds the files of the base commit.",
+        f"ARG BASE={base}",
+        "FROM ${BASE}",
+        'SHELL ["/bin/bash", "-o", "pipefail", "-c"]',
+        "ENV LANG=C.UTF-8",
+    )
+
+
+def _system(recipe: Recipe) -> Iterable[str]:
+    """Tools that the base may lack, the recipe's system packages, the user that runs tests."""
+    script = f"https://astral.sh/uv/{UV_VERSION}/install.sh"
+    curl = f"curl -LsSf {script} | UV_INSTALL_DIR=/usr/local/bin sh"
+    apt = "apt-get update -qq && apt-get install -qq -y --no-install-recommends"
+    yield f"RUN command -v git >/dev/null || ({apt} git)"
+    yield (
+        f"RUN command -v uv >/dev/null || python3 -m pip install -q uv=={UV_VERSION}"
+        f" || ({apt} curl ca-certificates && {curl})"
+    )
+    yield f"RUN id guest >/dev/null 2>&1 || useradd --uid {GUEST_UID} --create-home guest"
+    if recipe.apt:
+        yield f"RUN {' && '.join(installation.apt_lines(recipe))}"
+    yield (
+        f"RUN mkdir -p {VENV} /opt/miner {TREE} && touch {_LOCK}"
+        f" && chown guest {VENV} /opt/miner {TREE} {_LOCK}"
+    )
+
+
+def _tree(recipe: Recipe) -> Iterable[str]:
+    """The tree as a repository of one commit: its real history may show the fix."""
+    date = recipe.cutoff_at
+    yield f"ARG COMMITTED_AT={date.isoformat() if date is not None else '2000-01-01T00:00:00Z'}"
+    yield "ARG TAG="
+    yield f"COPY . {TREE}"
+    yield f"RUN rm -rf {TREE}/.git && chown -R guest {TREE}"
+    yield "USER guest"
+    yield f"WORKDIR {TREE}"
+    yield from _variables(recipe)
+    identity = "git -c user.name=base -c user.email=base@localhost"
+    yield (
+        'RUN export GIT_AUTHOR_DATE="$COMMITTED_AT" GIT_COMMITTER_DATE="$COMMITTED_AT"'
+        f" && git init -q . && git add -A -f . && {identity} commit -q --allow-empty -m base"
+        f' && if [ -n "$TAG" ]; then {identity} tag -a -m base -- "$TAG"; fi'
+    )
+
+
+def _environment(recipe: Recipe, lock: str) -> Iterable[str]:
+    yield f"RUN {installation.venv_line(recipe)}"
+    lines = lock.splitlines()
+    for start in range(0, len(lines), _LINES_A_STEP):
+        yield _printf(lines[start : start + _LINES_A_STEP])
+    if lines:
+        yield f"RUN {installation.install_line(recipe, _LOCK)} --no-cache"
+    for command in recipe.pre_install:
+        yield f"RUN export PATH={_LOCAL_PATH} && {command}"
+    if project := installation.project_line(recipe):
+        yield f"RUN {project} --no-cache"
+    yield f"RUN {installation.compile_line()}"
+
+
+def _tail(recipe: Recipe) -> Iterable[str]:
+    yield f"ENV PATH={_LOCAL_PATH} VIRTUAL_ENV={VENV}"
+    if recipe.project_install is not ProjectInstall.EDITABLE and recipe.source_paths:
+        yield f"ENV PYTHONPATH={installation.python_path(recipe)}"
+    if recipe.build_cmd is not None:
+        yield f"# After patching, before every run: {recipe.build_cmd}"
+    yield f"# Tests: {recipe.test_cmd}"
+    yield f"CMD {json.dumps(['/bin/bash'])}"
+
+
+def _variables(recipe: Recipe) -> Iterable[str]:
+    for name, value in recipe.env_vars:
+        yield f"ENV {name}={json.dumps(value).replace('$', chr(92) + '$')}"
+
+
+def _printf(lines: Sequence[str]) -> str:
+    words = " \\\n    ".join(quote(line) for line in lines)
+    return f"RUN printf '%s\\n' \\\n    {words} \\\n    >> {_LOCK}"

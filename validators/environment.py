@@ -1,0 +1,176 @@
+"""A recipe becomes an environment image: an install run in a limited container, then a commit.
+
+Why the tree is not in the image: one environment serves every instance whose dependencies are the
+same, and every run brings its own tree. What the install left in the tree beside its files
+(egg-info, generated versions, built extensions) is kept in `/opt/miner/generated.tar`.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from validators.base_images import base_image, trust
+from validators.engine import ContainerEngine, Progress
+from validators.errors import UnknownRecipeError
+from validators.install import Install, StepFailedError
+from validators.languages.python.build_inputs import build_inputs, packages_of
+from validators.languages.python.interpreters import RELEASED_AT
+from validators.model import (
+    BuildFailure,
+    BuildSettings,
+    Environment,
+    Image,
+    Limits,
+    ProjectInstall,
+    Recipe,
+    Tree,
+)
+from validators.tree import read_tree
+
+LABEL = "miner.environment"
+"""Carried by every environment image: its key."""
+
+PACKAGES_LABEL = "miner.packages"
+"""The freeze of what is in it, one a line."""
+
+_INSTALL_PIDS = 1024
+_INSTALL_CPUS = 2.0
+_HARMLESS = re.compile(r"(.*/)?[^/]+\.egg-info(/.*)?|(.*/)?_?_?version_?_?\.py")
+_LAYOUT = 2
+"""Part of every key: changes when the layout of an environment image does."""
+
+
+def build_environment(
+    tree: Tree,
+    recipe: Recipe,
+    *,
+    patches: Sequence[bytes],
+    engine: ContainerEngine,
+    settings: BuildSettings,
+    progress: Progress,
+) -> Environment | BuildFailure:
+    """The environment of a recipe, made or found.
+
+    `patches` (test and gold) are used only where they touch files that declare dependencies: then
+    those of both states are in the environment. Raises EngineUnavailableError when the machine or
+    the package index failed, UnknownRecipeError for a Python we do not know.
+    """
+    if recipe.python not in RELEASED_AT:
+        raise UnknownRecipeError(
+            f"The recipe asks for Python {recipe.python}; known are {', '.join(RELEASED_AT)}."
+        )
+    base, origin = base_image(engine, recipe.python, settings=settings, progress=progress)
+    shelf = _Shelf(engine, tree, base, origin)
+    if recipe.lock is not None and (found := shelf.find(recipe)):
+        return found
+    limits = Limits(
+        memory_mb=recipe.memory_mb, cpus=_INSTALL_CPUS, pids=_INSTALL_PIDS, network=True
+    )
+    with engine.install(base, limits) as container:
+        install = Install(
+            container=container,
+            tree=tree,
+            recipe=recipe,
+            settings=settings,
+            trust=trust(container, settings.ca_bundle),
+            progress=progress,
+        )
+        try:
+            install.prepare()
+            locked = recipe.with_lock(install.lock(patches))
+            if recipe.lock is None and (found := shelf.find(locked)):
+                return found
+            progress(f"installing {locked.lock.count('==') if locked.lock else 0} packages")
+            packages = install.finish(locked.lock or "")
+            own = not _is_shareable(locked, install.generated())
+            key = environment_key(tree, locked, base=base, own=own)
+            install.seal()
+        except StepFailedError as failed:
+            return failed.failure
+        labels = {LABEL: key, PACKAGES_LABEL: "\n".join(packages)}
+        image = container.commit(_tag(key), labels=labels)
+    return shelf.environment(image, locked, key, packages)
+
+
+def environment_key(tree: Tree, recipe: Recipe, *, base: Image, own: bool) -> str:
+    """The name of an environment: what it is made of, and nothing it is not.
+
+    `own` environments hold something of this very commit (a plain install's copy, a built
+    extension) and are no other's.
+    """
+    files = read_tree(tree)
+    inputs = {path: hashlib.sha256(files[path]).hexdigest() for path in build_inputs(files)}
+    parts: dict[str, object] = {
+        "layout": _LAYOUT,
+        "base": base.digest,
+        "python": recipe.python,
+        "apt": recipe.apt,
+        "pre_install": recipe.pre_install,
+        "project_install": recipe.project_install,
+        "build_requirements": recipe.build_requirements,
+        "env_vars": recipe.env_vars,
+        "lock": recipe.lock,
+        "tag": tree.nearest_tag,
+        "inputs": inputs,
+        "packages": packages_of(files),
+    }
+    if own:
+        parts["commit"] = tree.commit
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """The environments that this engine has on one base image."""
+
+    engine: ContainerEngine
+    tree: Tree
+    base: Image
+    base_origin: str
+
+    def find(self, locked: Recipe) -> Environment | None:
+        """A made environment of a recipe with its lock: shared by many commits, or this one's."""
+        for own in (False, True):
+            key = environment_key(self.tree, locked, base=self.base, own=own)
+            image = self.engine.find(_tag(key))
+            if image is not None:
+                return replace(
+                    self.environment(image, locked, key, self._packages(image)), reused=True
+                )
+        return None
+
+    def environment(
+        self, image: Image, locked: Recipe, key: str, packages: tuple[str, ...]
+    ) -> Environment:
+        """The value that says all of it."""
+        return Environment(
+            image=image,
+            base_image=self.base,
+            base_origin=self.base_origin,
+            recipe=locked,
+            key=key,
+            packages=packages,
+        )
+
+    def _packages(self, image: Image) -> tuple[str, ...]:
+        for other, labels, _size in self.engine.images(label=LABEL):
+            if other.digest == image.digest:
+                return tuple(labels.get(PACKAGES_LABEL, "").splitlines())
+        return ()
+
+
+def _is_shareable(recipe: Recipe, generated: Sequence[str]) -> bool:
+    """Whether nothing in the environment is of one commit alone.
+
+    An editable install of pure Python leaves its metadata and a version in the tree. Whatever else
+    is generated may have been made from the sources, which differ between commits.
+    """
+    if recipe.project_install is ProjectInstall.PLAIN or recipe.build_cmd is not None:
+        return False
+    return all(_HARMLESS.fullmatch(path.removesuffix("/")) for path in generated)
+
+
+def _tag(key: str) -> str:
+    return f"miner-environment:{key[:24]}"

@@ -1,0 +1,176 @@
+"""The commands that make an environment of a recipe: pure, for a container and for a Dockerfile.
+
+Both run the same lines in the same order, so that the text stored with an instance is what was
+done. Nothing of this machine is in them: a CA bundle or an index of one's own come by environment
+variables that only the container of an install is given.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from posixpath import normpath
+from shlex import quote
+
+from validators.engine import TREE, VENV
+from validators.model import ProjectInstall, Recipe
+
+GENERATED = "/opt/miner/generated.tar"
+"""What an install left in the tree beside its files."""
+
+_PYTHON = f"{VENV}/bin/python"
+_OPTION = re.compile(r"(-r|-c|--requirement|--constraint)[\s=]*(\S.*)")
+_LOCAL = re.compile(r"\.(\[[^\]]*\])?(\s*;.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class OutsideTreeError(ValueError):
+    """A recipe names a file that is not under the tree."""
+
+    path: str
+
+
+def apt_lines(recipe: Recipe) -> Sequence[str]:
+    """Shell lines that install the recipe's system packages, as root."""
+    if not recipe.apt:
+        return ()
+    packages = " ".join(map(quote, recipe.apt))
+    return (
+        "apt-get update -qq",
+        f"DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends {packages}",
+        "rm -rf /var/lib/apt/lists/*",
+    )
+
+
+def repository_lines(committed_at: datetime, tag: str | None) -> Sequence[str]:
+    """Shell lines that make the tree a repository of one commit, dated like the base commit.
+
+    Version plug-ins (setuptools-scm, hatch-vcs, versioneer, pbr) ask git; there is nothing in it
+    that the tree does not show.
+    """
+    date = f"{committed_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S+00:00}"
+    identity = "-c user.name=base -c user.email=base@localhost"
+    lines = [
+        "git init -q .",
+        "git add -A -f .",
+        f"GIT_AUTHOR_DATE={date} GIT_COMMITTER_DATE={date} git {identity} commit -q"
+        " --allow-empty --no-verify --no-gpg-sign -m base",
+    ]
+    if tag is not None:
+        lines.append(
+            f"GIT_COMMITTER_DATE={date} git {identity} tag -a -m base -- {quote(tag)} || true"
+        )
+    return tuple(lines)
+
+
+def venv_line(recipe: Recipe) -> str:
+    """The shell line that makes the virtual environment."""
+    return f"uv venv -q --no-config --no-python-downloads --python python{recipe.python} {VENV}"
+
+
+def resolve_line(recipe: Recipe, requirements: str, lock: str) -> str:
+    """The shell line that resolves the file `requirements` into the file `lock`, as of the date."""
+    return (
+        f"uv pip compile -q --no-config --python {_PYTHON} {_dates(recipe)}--generate-hashes"
+        f" --no-header --no-annotate --no-emit-index-url --output-file {lock} {requirements}"
+    )
+
+
+def install_line(recipe: Recipe, lock: str) -> str:
+    """The shell line that installs exactly the file `lock`: every hash must agree."""
+    return (
+        f"uv pip install -q --no-config --python {_PYTHON} {_dates(recipe)}--no-deps"
+        f" --require-hashes -r {lock}"
+    )
+
+
+def project_line(recipe: Recipe) -> str | None:
+    """The shell line that installs the project itself, without its dependencies.
+
+    With build requirements of the recipe's own, they are in the environment and build it there.
+    """
+    if recipe.project_install is ProjectInstall.NONE:
+        return None
+    editable = "-e " if recipe.project_install is ProjectInstall.EDITABLE else ""
+    isolation = "--no-build-isolation " if recipe.build_requirements else ""
+    return (
+        f"uv pip install -q --no-config --python {_PYTHON} {_dates(recipe)}--no-deps"
+        f" {isolation}{editable}{TREE}"
+    )
+
+
+def compile_line() -> str:
+    """The shell line that compiles the environment's bytecode (some files are not meant to)."""
+    return f"{_PYTHON} -m compileall -q -j 2 {VENV}/lib >/dev/null 2>&1 || true"
+
+
+def generated_line() -> str:
+    """The shell line that keeps what the install left in the tree, caches and copies apart."""
+    leave = r"(^|/)(__pycache__|\.git)(/|$)|^(build|dist)/|\.egg-info/SOURCES\.txt$"
+    return (
+        f"git ls-files --others -z | grep -zvE '{leave}'"
+        f" | tar --create --null --no-recursion --files-from=- --file={GENERATED}"
+    )
+
+
+def bare_metadata_line() -> str:
+    """The shell line that cuts the project's long description.
+
+    An environment is shared by commits with the same dependencies: what a newer one says of itself
+    must not be read at an older.
+    """
+    cut = "sed -i '/^\\r\\?$/q'"
+    return (
+        f"for file in $(grep -ls 'file://{TREE}\"' {VENV}/lib/*/site-packages/*/direct_url.json);"
+        f' do {cut} "${{file%direct_url.json}}METADATA"; done;'
+        f" find {TREE} -path '*.egg-info/PKG-INFO' -exec {cut} {{}} +"
+    )
+
+
+def python_path(recipe: Recipe) -> str:
+    """The value of PYTHONPATH that puts the recipe's source paths on the import path."""
+    return ":".join(normpath(f"{TREE}/{folder}") for folder in recipe.source_paths)
+
+
+def requirements_text(recipe: Recipe, *, tree: str = TREE) -> str:
+    """The recipe's requirements as a file: what is relative is under `tree`.
+
+    Raises OutsideTreeError for a file that is not.
+    """
+    lines = [_absolute(line, tree) for line in (*recipe.requirements, *recipe.build_requirements)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def without_project(lock: str) -> str:
+    """A lock without the line that stands for the project, which has no hash."""
+    kept = [
+        line
+        for line in lock.splitlines()
+        if not re.match(r"(-e\s|\.|/|file:)|\S+\s*@\s*file:", line)
+    ]
+    return "".join(f"{line}\n" for line in kept)
+
+
+def _absolute(line: str, tree: str) -> str:
+    if match := _LOCAL.fullmatch(line):
+        return f"{tree}{match.group(1) or ''}{match.group(2) or ''}"
+    if match := _OPTION.fullmatch(line):
+        inside = normpath(f"{tree}/{match.group(2)}")
+        if not inside.startswith(f"{tree}/"):
+            raise OutsideTreeError(match.group(2))
+        return f"{match.group(1)} {inside}"
+    return line
+
+
+def _dates(recipe: Recipe) -> str:
+    """The options that say as of when packages are chosen, for builds in isolation too."""
+    if recipe.cutoff_at is None:
+        return ""
+    exempt = "".join(
+        f"--exclude-newer-package {name}={_stamp(until)} " for name, until in recipe.cutoff_exempt
+    )
+    return f"--exclude-newer {_stamp(recipe.cutoff_at)} {exempt}"
+
+
+def _stamp(date: datetime) -> str:
+    return f"{date.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

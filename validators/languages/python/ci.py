@@ -1,0 +1,72 @@
+"""What a project's CI says of its interpreters, packages and environment."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+
+import yaml
+
+from validators.languages.python.interpreters import tox_versions, versions_in
+
+_VERSION_KEYS = frozenset({"python-version", "python", "python_version", "python-versions", "py"})
+_APT = re.compile(r"apt(?:-get)?\s+(?:-\S+\s+)*install\s+((?:[^\n&|;\\]|\\\n)+)")
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
+
+
+def is_ci_file(path: str) -> bool:
+    """A workflow or the configuration of another CI that names Python versions."""
+    pure = PurePosixPath(path)
+    if path.startswith(".github/workflows/"):
+        return pure.suffix in {".yml", ".yaml"}
+    return path in {".travis.yml", "appveyor.yml", ".circleci/config.yml", "azure-pipelines.yml"}
+
+
+def python_versions(files: Mapping[str, str]) -> Sequence[str]:
+    """The Python 3 versions that CI runs, in no order of merit."""
+    found: list[str] = []
+    for path in filter(is_ci_file, files):
+        values = list(_values(_document(files[path]), _VERSION_KEYS))
+        found += versions_in(values)
+        found += tox_versions(files[path])
+    return tuple(dict.fromkeys(found))
+
+
+def apt_packages(files: Mapping[str, str]) -> Sequence[str]:
+    """Debian packages that CI installs before it tests."""
+    found: list[str] = []
+    for path in filter(is_ci_file, files):
+        for match in _APT.finditer(files[path]):
+            words = match.group(1).replace("\\\n", " ").split()
+            found += [word for word in words if _PACKAGE.fullmatch(word)]
+    return tuple(dict.fromkeys(found))
+
+
+def _document(text: str) -> object:
+    try:
+        document: object = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return document
+
+
+def _values(node: object, keys: frozenset[str], *, depth: int = 12) -> Iterator[object]:
+    """The scalars under any of `keys`, wherever they stand."""
+    if depth == 0:
+        return
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in keys:
+                yield from _scalars(value)
+            else:
+                yield from _values(value, keys, depth=depth - 1)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _values(item, keys, depth=depth - 1)
+
+
+def _scalars(node: object) -> Iterator[object]:
+    if isinstance(node, list):
+        for item in node:
+            yield from _scalars(item)
+    elif not isinstance(node, dict):
+        yield node

@@ -1,0 +1,79 @@
+"""What a failed install says: its class and the one name that matters, from its log."""
+
+import re
+from collections.abc import Sequence
+
+from validators.model import BuildFailure, FailureClass, Outcome
+
+_INDEX_FAULTS = (
+    re.compile(r"Failed to fetch: `(\S*/simple/\S*)`"),
+    re.compile(r"Failed to (?:fetch|download):? `?([^`\n]+)`?\n(?:.*\n)*?.*error sending request"),
+    re.compile(r"HTTP status server error \((5\d\d [^)]*)\)"),
+    re.compile(r"(Temporary failure resolving '[^']*')"),
+    re.compile(r"E: (Failed to fetch \S+ .*(?:Could not connect|Connection failed|Unable to).*)"),
+    re.compile(r"(invalid peer certificate: \w+)"),
+)
+"""The package index or the way to it failed. Only the installer's own words count: a project's
+build script may fail to reach what it likes."""
+
+_COMPILER = r"(?:x86_64-linux-gnu-)?(?:gcc|g\+\+|cc|c\+\+|clang)"
+_BUILD_TOOL = r"gcc|g\+\+|cc|cmake|ninja|pkg-config|cargo|make|swig|gfortran|rustc"
+
+_PATTERNS: Sequence[tuple[FailureClass, str]] = (
+    (FailureClass.RESOURCE_LIMIT, r"(more than \d+ MB on disk: killed)"),
+    (FailureClass.RESOURCE_LIMIT, r"(No space left on device|Disk quota exceeded|MemoryError\b)"),
+    (FailureClass.BUILD_ISOLATION, r"(use_2to3 is invalid)"),
+    (FailureClass.WRONG_PYTHON, r"requires a different Python: [\d.]+ not in '([^']+)'"),
+    (FailureClass.WRONG_PYTHON, r"Python version \([^)]*\) does not satisfy (Python\S*)"),
+    (FailureClass.WRONG_PYTHON, r"(SyntaxError: .*)"),
+    (FailureClass.WRONG_PYTHON, r"(module 'pkgutil' has no attribute 'ImpImporter')"),
+    (FailureClass.WRONG_PYTHON, r"(module 'collections' has no attribute '\w+')"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, r"fatal error: ([\w/.-]+\.h(?:pp)?): No such file"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, r"cannot find (-l\w+)"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, r"(\w+[-_]config)\b.*(?:not found|No such file)"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, rf"command '({_COMPILER})' failed"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, rf"'({_COMPILER})':? No such file"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, rf"\b({_BUILD_TOOL}): (?:command )?not found"),
+    (FailureClass.EDITABLE_IMPOSSIBLE, r"does not (?:have|support).*(build_editable)"),
+    (FailureClass.EDITABLE_IMPOSSIBLE, r"has no attribute '(\w*build\w*_editable)'"),
+    (FailureClass.BUILD_ISOLATION, r"ModuleNotFoundError: No module named '([\w.]+)'"),
+    (FailureClass.BUILD_ISOLATION, r"ImportError: No module named '?([\w.]+)'?"),
+    (FailureClass.PACKAGE_NOT_FOUND, r"Because ([\w.\[\]-]+) was not found in the package"),
+    (FailureClass.PACKAGE_NOT_FOUND, r"E: Unable to locate package (\S+)"),
+    (FailureClass.NO_MATCHING_VERSION, r"there (?:is|are) no versions? of ([\w.\[\]-]+)"),
+    (FailureClass.NO_MATCHING_VERSION, r"Because (?:only )?([\w.\[\]-]+)"),
+    (FailureClass.OUTSIDE_TREE, r"Distribution not found at: (\S+)"),
+    (FailureClass.OUTSIDE_TREE, r"(Git operation failed)"),
+)
+"""The first that is found decides, so the particular stands before the general."""
+
+
+def index_fault(log: str) -> str | None:
+    """What failed when it was the package index or the network, not the guest."""
+    for pattern in _INDEX_FAULTS:
+        if match := pattern.search(log):
+            return match.group(1)[:200]
+    return None
+
+
+def classify(step: str, outcome: Outcome) -> BuildFailure:
+    """The failure of a step, with the name that repairs need."""
+    failure_class, detail = _class_of(step, outcome)
+    return BuildFailure(outcome=outcome, failure_class=failure_class, detail=detail, step=step)
+
+
+def _class_of(step: str, outcome: Outcome) -> tuple[FailureClass, str]:
+    if outcome.timed_out:
+        return FailureClass.TIMED_OUT, f"{step} ran longer than allowed"
+    if outcome.out_of_memory:
+        return FailureClass.RESOURCE_LIMIT, f"{step} used more memory than allowed"
+    log = outcome.output.decode("utf-8", "replace")
+    for failure_class, pattern in _PATTERNS:
+        if match := re.search(pattern, log):
+            return failure_class, match.group(1)
+    return FailureClass.OTHER, _last_line(log)
+
+
+def _last_line(log: str) -> str:
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else "it said nothing"

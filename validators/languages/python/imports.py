@@ -1,0 +1,141 @@
+"""What tests need by their own words: imports, fixtures and marks, read from their syntax trees."""
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from validators.languages.base import FileClass
+from validators.languages.python import distributions
+from validators.languages.python.paths import classify
+
+_GONE_FROM_STDLIB = frozenset(
+    [
+        *("asynchat", "asyncore", "binhex", "cgi", "cgitb", "crypt", "distutils", "formatter"),
+        *("imghdr", "imp", "lib2to3", "macpath", "msilib", "nntplib", "parser", "pipes", "smtpd"),
+        *("sndhdr", "symbol", "telnetlib", "tomllib", "xdrlib", "zoneinfo", "dummy_threading"),
+        *("compression", "annotationlib", "string.templatelib", "test"),
+    ]
+)
+_PYTHON_2 = frozenset(
+    [
+        *("__builtin__", "__builtins__", "ConfigParser", "cPickle", "cStringIO", "cookielib"),
+        *("HTMLParser", "httplib", "Queue", "StringIO", "Cookie", "urllib2", "urlparse", "thread"),
+        *("exceptions", "commands", "UserDict", "UserList", "UserString", "robotparser", "sets"),
+        *("BaseHTTPServer", "SimpleHTTPServer", "SocketServer", "Tkinter", "xmlrpclib", "md5"),
+        *("htmlentitydefs", "anydbm", "dbhash", "copy_reg", "builtins", "winreg", "_winreg"),
+    ]
+)
+_STDLIB = sys.stdlib_module_names | _GONE_FROM_STDLIB | _PYTHON_2
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_RUNNERS = frozenset({"pytest", "_pytest", "nose"})
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Modules imported outside of any `try`, and plug-ins whose fixtures or marks are used.
+
+    `inner` modules are imported only when a function runs: perhaps made by the test itself.
+    """
+
+    modules: frozenset[str]
+    inner: frozenset[str]
+    plugins: frozenset[str]
+
+
+def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
+    """Third-party modules and pytest plug-ins that the tests among `files` name.
+
+    `paths` are all the tree's paths: what they define is the project's own.
+    """
+    own = own_modules(paths)
+    modules: set[str] = set()
+    inner: set[str] = set()
+    plugins: set[str] = set()
+    defined: set[str] = set()
+    for path, text in files.items():
+        if not path.endswith(".py") or classify(PurePosixPath(path)) is not FileClass.TEST:
+            continue
+        tree = _parsed(text)
+        if tree is None:
+            continue
+        modules |= set(_imports(tree.body))
+        functions = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
+        inner |= {name for node in functions for name in _imports(node.body)}
+        plugins |= set(_marks(tree))
+        defined |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        plugins |= {f"fixture:{name}" for name in _arguments(tree)}
+    used = {
+        plugin
+        for name in plugins
+        if (plugin := _plugin(name)) and name.removeprefix("fixture:") not in defined
+    }
+    return Needs(
+        modules=frozenset(modules - own - _STDLIB - _RUNNERS),
+        inner=frozenset(inner - modules - own - _STDLIB - _RUNNERS),
+        plugins=frozenset(used),
+    )
+
+
+def _plugin(name: str) -> str | None:
+    if name.startswith("fixture:"):
+        return distributions.plugin_of_fixture(name.removeprefix("fixture:"))
+    return distributions.plugin_of_mark(name)
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _imports(body: Iterable[ast.stmt]) -> Iterator[str]:
+    """Top-level names imported when the module is, leaving out what a `try` makes optional."""
+    for node in body:
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name.partition(".")[0] for alias in names)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module.partition(".")[0]
+            case ast.If() if not _is_type_checking(node):
+                yield from _imports(node.body)
+            case ast.ClassDef() | ast.With():
+                yield from _imports(node.body)
+            case _:
+                pass
+
+
+def _is_type_checking(node: ast.If) -> bool:
+    return "TYPE_CHECKING" in ast.dump(node.test) or "PY2" in ast.dump(node.test)
+
+
+def _marks(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(
+                value=ast.Attribute(value=ast.Name(id="pytest"), attr="mark"), attr=name
+            ):
+                yield name
+            case _:
+                pass
+
+
+def _arguments(tree: ast.Module) -> Iterator[str]:
+    """Argument names of tests and fixtures."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (
+            node.name.startswith("test") or "fixture" in "".join(map(ast.dump, node.decorator_list))
+        ):
+            yield from (argument.arg for argument in node.args.args)
+
+
+def own_modules(paths: Iterable[str]) -> frozenset[str]:
+    """Names that the tree itself can answer to in an import, wherever it is put on the path."""
+    own: set[str] = set()
+    for path in map(PurePosixPath, paths):
+        if path.suffix in {".py", ".pyx", ".so", ".pyi"}:
+            own.add(path.stem)
+            own.update(path.parts[:-1])
+    return frozenset(own)

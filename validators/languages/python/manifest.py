@@ -1,0 +1,233 @@
+"""What a repository declares about itself, gathered from all the places Python projects use."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from configparser import ConfigParser
+from configparser import Error as ConfigError
+from dataclasses import dataclass, field
+from typing import cast
+
+from validators.languages.python import poetry, setup_script
+from validators.languages.python.setup_script import Value, strings
+
+Table = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """Declared facts, those of later kinds only where earlier ones are silent.
+
+    `extras` are names an installed project offers, `groups` requirements it does not.
+    `folders` are where packages lie ("" is the root, "src" …).
+    """
+
+    name: str | None = None
+    installable: bool = False
+    backend: str | None = None
+    build_requires: tuple[str, ...] = ()
+    requires_python: str | None = None
+    classifiers: tuple[str, ...] = ()
+    extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tests_require: tuple[str, ...] = ()
+    dependencies: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    uses_2to3: bool = False
+    compiled: bool = False
+
+
+def read_manifest(files: Mapping[str, str]) -> Manifest:
+    """The manifest of a tree, from its `pyproject.toml`, `setup.cfg` and `setup.py`."""
+    parts = [_from_pyproject(_toml(files.get("pyproject.toml", "")))]
+    if "setup.cfg" in files:
+        parts.append(_from_setup_cfg(files["setup.cfg"], has_script="setup.py" in files))
+    if "setup.py" in files:
+        parts.append(_from_setup_py(files["setup.py"]))
+    return _merged(parts)
+
+
+def _merged(parts: Sequence[Manifest]) -> Manifest:
+    def first(values: Iterator[str | None]) -> str | None:
+        return next((value for value in values if value), None)
+
+    def longest(values: Iterator[tuple[str, ...]]) -> tuple[str, ...]:
+        return next((value for value in values if value), ())
+
+    return Manifest(
+        name=first(part.name for part in parts),
+        installable=any(part.installable for part in parts),
+        backend=first(part.backend for part in parts),
+        build_requires=longest(part.build_requires for part in parts),
+        requires_python=first(part.requires_python for part in parts),
+        classifiers=longest(part.classifiers for part in parts),
+        extras={name: lines for part in reversed(parts) for name, lines in part.extras.items()},
+        groups={name: lines for part in reversed(parts) for name, lines in part.groups.items()},
+        tests_require=longest(part.tests_require for part in parts),
+        dependencies=longest(part.dependencies for part in parts),
+        folders=longest(part.folders for part in parts),
+        uses_2to3=any(part.uses_2to3 for part in parts),
+        compiled=any(part.compiled for part in parts),
+    )
+
+
+def _toml(text: str) -> Table:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _from_pyproject(document: Table) -> Manifest:
+    build, project, tool = (_table(document, name) for name in ("build-system", "project", "tool"))
+    poetry_table = _table(tool, "poetry")
+    flit = _table(_table(tool, "flit"), "metadata")
+    build_requires = _strings(build.get("requires"))
+    extras = _lists(project, "optional-dependencies")
+    extras |= dict.fromkeys(_table(poetry_table, "extras"), ())
+    extras |= _lists(flit, "requires-extra")
+    dynamic = _table(_table(_table(tool, "setuptools"), "dynamic"), "optional-dependencies")
+    extras |= dict.fromkeys(dynamic, ())
+    return Manifest(
+        name=_text(project.get("name")) or _text(poetry_table.get("name")),
+        installable=bool(project or build or "name" in poetry_table or flit),
+        backend=_text(build.get("build-backend")),
+        build_requires=build_requires,
+        requires_python=_text(project.get("requires-python"))
+        or poetry.python_specifier(_table(poetry_table, "dependencies").get("python"))
+        or _text(flit.get("requires-python")),
+        classifiers=_strings(project.get("classifiers"))
+        or _strings(poetry_table.get("classifiers"))
+        or _strings(flit.get("classifiers")),
+        extras=extras,
+        groups=_groups(document, tool, poetry_table),
+        dependencies=_strings(project.get("dependencies")),
+        folders=_pyproject_folders(tool, poetry_table),
+        compiled=any(
+            re.match(
+                r"(?i)(cython|cffi|scikit-build|meson-python|maturin|setuptools-rust"
+                r"|numpy|pybind11)",
+                line,
+            )
+            for line in build_requires
+        ),
+    )
+
+
+def _groups(document: Table, tool: Table, poetry_table: Table) -> dict[str, tuple[str, ...]]:
+    """Requirements of nobody but developers, by group: PEP 735, uv, pdm, hatch, poetry."""
+    groups = dict(poetry.groups(poetry_table))
+    if dev := _strings(_table(tool, "uv").get("dev-dependencies")):
+        groups["dev"] = dev
+    groups |= _lists(_table(tool, "pdm"), "dev-dependencies")
+    for name, environment in _table(_table(tool, "hatch"), "envs").items():
+        if isinstance(environment, dict):
+            wanted = (
+                *_strings(environment.get("dependencies")),
+                *_strings(environment.get("extra-dependencies")),
+            )
+            # hatch's own test environment is what `hatch test` uses; "default" runs scripts
+            groups["test" if name in {"default", "hatch-test"} else name] = wanted
+    declared = _table(document, "dependency-groups")
+    groups |= {name: _expand_group(declared, name) for name in declared}
+    return groups
+
+
+def _expand_group(declared: Table, name: str, *, depth: int = 5) -> tuple[str, ...]:
+    found: list[str] = []
+    for entry in cast("list[object]", declared.get(name) or []):
+        if isinstance(entry, str):
+            found.append(entry)
+        elif isinstance(entry, dict) and depth:
+            found += _expand_group(declared, str(entry.get("include-group")), depth=depth - 1)
+    return tuple(found)
+
+
+def _pyproject_folders(tool: Table, poetry_table: Table) -> tuple[str, ...]:
+    setuptools = _table(tool, "setuptools")
+    where = _strings(_table(_table(setuptools, "packages"), "find").get("where"))
+    mapped = tuple(str(value) for value in _table(setuptools, "package-dir").values())
+    packages = poetry_table.get("packages")
+    from_poetry = tuple(
+        str(entry["from"])
+        for entry in (packages if isinstance(packages, list) else [])
+        if isinstance(entry, dict) and "from" in entry
+    )
+    return where or mapped[:1] or from_poetry
+
+
+def _from_setup_cfg(text: str, *, has_script: bool) -> Manifest:
+    parser = ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(text)
+    except ConfigError:
+        return Manifest()
+
+    def listed(section: str, option: str) -> tuple[str, ...]:
+        value = parser.get(section, option, fallback="")
+        # requirements of one line are split at semicolons only where no marker can be meant
+        return tuple(line.strip() for line in value.splitlines() if line.strip())
+
+    extras_section = "options.extras_require"
+    extras = parser.options(extras_section) if parser.has_section(extras_section) else []
+    folder = re.search(r"=\s*(\S+)", parser.get("options", "package_dir", fallback=""))
+    return Manifest(
+        name=parser.get("metadata", "name", fallback=None),
+        installable=has_script and parser.has_section("metadata"),
+        build_requires=(),
+        requires_python=parser.get("options", "python_requires", fallback=None)
+        or parser.get("metadata", "requires-python", fallback=None),
+        classifiers=listed("metadata", "classifiers") or listed("metadata", "classifier"),
+        extras={name: listed(extras_section, name) for name in extras},
+        tests_require=listed("options", "tests_require"),
+        dependencies=listed("options", "install_requires"),
+        folders=(folder.group(1),) if folder else (),
+    )
+
+
+def _from_setup_py(text: str) -> Manifest:
+    arguments = setup_script.setup_arguments(text)
+    extras = arguments.get("extras_require")
+    folders = arguments.get("package_dir")
+    root = folders.get("") if isinstance(folders, dict) else None
+    return Manifest(
+        name=_text(arguments.get("name")),
+        installable=True,
+        requires_python=_text(arguments.get("python_requires")),
+        classifiers=strings(arguments.get("classifiers")),
+        extras={name: strings(wanted) for name, wanted in extras.items()}
+        if isinstance(extras, dict)
+        else {},
+        tests_require=strings(arguments.get("tests_require")),
+        dependencies=strings(arguments.get("install_requires")),
+        folders=(root,) if isinstance(root, str) and root else _first_folder(folders),
+        uses_2to3=setup_script.is_told(text, "use_2to3"),
+        compiled=setup_script.is_told(text, "ext_modules")
+        or setup_script.is_told(text, "cffi_modules"),
+    )
+
+
+def _first_folder(folders: Value | None) -> tuple[str, ...]:
+    """`{"isodate": "src/isodate"}` → "src"."""
+    if isinstance(folders, dict):
+        for name, folder in folders.items():
+            if isinstance(folder, str) and folder.endswith(f"/{name}"):
+                return (folder.removesuffix(f"/{name}"),)
+    return ()
+
+
+def _table(holder: Table, name: str) -> Table:
+    value = holder.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _lists(holder: Table, name: str) -> dict[str, tuple[str, ...]]:
+    return {key: _strings(value) for key, value in _table(holder, name).items()}
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

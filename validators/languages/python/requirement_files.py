@@ -1,0 +1,149 @@
+"""Lines of requirements: which files hold them, what tox asks for, which are not for tests."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from configparser import ConfigParser
+from configparser import Error as ConfigError
+from pathlib import PurePosixPath
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+_TEST_WORD = re.compile(r"(^|[-_.])(unit)?(tests?|testing|pytest)([-_.]|$)")
+_DEV_WORD = re.compile(r"(^|[-_.])(dev|devel|develop|development|ci|qa)([-_.]|$)")
+_REQUIREMENTS = re.compile(r".*(require|deps).*\.(txt|in|pip)|(tests?|testing|dev)\.(txt|in)")
+
+NOT_FOR_TESTS = frozenset(
+    [
+        *("sphinx", "furo", "mkdocs", "mkdocs-material", "tox", "nox", "twine", "build", "black"),
+        *("flake8", "pylint", "mypy", "isort", "ruff", "pre-commit", "bumpversion", "bump2version"),
+        *("check-manifest", "readme-renderer", "codecov", "coveralls", "python-coveralls"),
+        *("tox-gh-actions", "tox-travis", "tox-uv", "sphinx-rtd-theme", "sphinx-autobuild"),
+        *(
+            "pyright",
+            "pyroma",
+            "pydocstyle",
+            "pycodestyle",
+            "towncrier",
+            "zest-releaser",
+            "watchdog",
+        ),
+        *("jupyter", "notebook", "jupyterlab", "commitizen", "poetry", "pipenv", "hatch", "pip"),
+        *("autopep8", "yapf", "docformatter", "interrogate", "pyupgrade", "vulture", "bandit"),
+        *("safety", "cibuildwheel", "pip-tools", "wheel", "virtualenv", "m2r", "recommonmark"),
+        *("pydata-sphinx-theme", "myst-parser", "releases", "semver", "pyinstaller", "codespell"),
+    ]
+)
+"""Tools of a developers' list that no test runs; a test that imports one gets it by its import."""
+
+
+def is_test_word(name: str) -> bool:
+    """Names an extra, group or file of test requirements ("tests", "testing", "unit-test")."""
+    return bool(_TEST_WORD.search(name.lower()))
+
+
+def is_dev_word(name: str) -> bool:
+    """Names an extra, group or file of developers' requirements."""
+    return bool(_DEV_WORD.search(name.lower()))
+
+
+def is_requirement_file(path: str) -> bool:
+    """A requirements or constraints file, by its name and at most two folders deep."""
+    parts = PurePosixPath(path).parts
+    return len(parts) <= 3 and bool(_REQUIREMENTS.fullmatch(parts[-1].lower()))
+
+
+def test_requirement_files(paths: Iterable[str]) -> Sequence[str]:
+    """The files of test requirements; those for developers when there are none."""
+    files = [path for path in sorted(paths) if is_requirement_file(path) and not _is_docs(path)]
+    files = [path for path in files if "constraint" not in path.lower()]
+    for is_word in (is_test_word, is_dev_word):
+        if found := [path for path in files if is_word(_stem(path))]:
+            return _without_compiled_twins(found)
+    return ()
+
+
+def lines(text: str) -> Sequence[str]:
+    """The requirements a file holds, without comments, hashes and options but -r and -c."""
+    joined = re.sub(r"\\\r?\n", " ", text)
+    found = []
+    for raw in joined.splitlines():
+        line = re.sub(r"(^|\s)#.*$", "", raw).strip()
+        line = re.split(r"\s--hash", line)[0].strip()
+        if line and (not line.startswith("-") or line.startswith(("-r", "-c", "--requirement"))):
+            found.append(line)
+    return tuple(found)
+
+
+def tox_lines(text: str) -> Sequence[str]:
+    """What `[testenv]` (or another environment that runs tests) of a tox.ini installs."""
+    parser = ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(text)
+    except ConfigError:
+        return ()
+    if not parser.has_option("testenv", "deps"):
+        return ()
+    found = []
+    for line in lines(parser.get("testenv", "deps")):
+        bare = re.sub(r"^[\w{},.!-]+:\s+", "", line)  # "py{36,37}: mock"
+        bare = re.sub(r"\{(toxinidir|tox_root)\}/?", "", bare)
+        if "{" not in bare and not bare.startswith((".", "-e")):
+            found.append(re.sub(r"^(-[rc])\s*", r"\1 ", bare))
+    return tuple(found)
+
+
+def without_tools(requirements: Iterable[str]) -> Sequence[str]:
+    """A developers' list without what no test runs."""
+    return tuple(line for line in requirements if requirement_name(line) not in NOT_FOR_TESTS)
+
+
+def requirement_name(line: str) -> str | None:
+    """The canonical distribution name of a PEP 508 line; None for options, paths and URLs."""
+    try:
+        return canonicalize_name(Requirement(line).name)
+    except InvalidRequirement:
+        return None
+
+
+def expand(path: str, files: Mapping[str, str], *, depth: int = 4) -> Sequence[str]:
+    """The lines of a requirements file with the files it includes, as far as they are known."""
+    if depth == 0 or path not in files:
+        return ()
+    found: list[str] = []
+    for line in lines(files[path]):
+        match = re.match(r"(?:-r|--requirement)[\s=]*(.+)", line)
+        if match is None:
+            found.append(line)
+            continue
+        target = _join(PurePosixPath(path).parent, match.group(1).strip())
+        found += expand(target, files, depth=depth - 1)
+    return tuple(line for line in found if not line.startswith("-"))
+
+
+def _join(folder: PurePosixPath, name: str) -> str:
+    parts: list[str] = []
+    for part in (*folder.parts, *PurePosixPath(name).parts):
+        if part == ".." and parts:
+            parts.pop()
+        elif part not in {".", ".."}:
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _stem(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    # "tests/requirements.txt" says by its folder what it is for
+    return "-".join((*parts[:-1], PurePosixPath(path).stem))
+
+
+def _is_docs(path: str) -> bool:
+    return bool(re.search(r"(^|[-_./])docs?([-_./]|$)", path.lower()))
+
+
+def _without_compiled_twins(paths: Sequence[str]) -> Sequence[str]:
+    """Of `x.in` and the `x.txt` compiled from it, what people wrote."""
+    written = {path.removesuffix(".in") for path in paths if path.endswith(".in")}
+    return tuple(
+        path for path in paths if path.rpartition(".")[0] not in written or path.endswith(".in")
+    )
