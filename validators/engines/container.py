@@ -20,6 +20,9 @@ _MB = 1 << 20
 _BLOCK = 512
 _MOVE_S = 300.0  # for files into and out of a container
 _DRAIN_S = 10.0  # for a report to arrive
+_FULL = b"No space left on device"
+_SCANT = 64 << 20  # so little free space is the host's trouble, whatever a guest did
+_FREE = ("/usr/bin/stat", "--file-system", "--format=%a %S", "/")
 
 _UNPACK = 'mkdir -p "$1" && exec /bin/tar --extract {} --file=- --directory="$1"'
 _PACK = (
@@ -75,7 +78,10 @@ class DockerContainer:
         )
         kept = HeadAndTail(self._limits.output_mb * _MB)
         ended = self._commands.run(dressed, kept, deadline=time.monotonic() + timeout_s)
-        return self._outcome(ended, kept)
+        outcome = self._outcome(ended, kept)
+        if not outcome.ok and _FULL in outcome.output:
+            self._blame_a_full_host()
+        return outcome
 
     def put(self, path: str, tar: bytes, *, root: bool = False) -> None:
         """See the Protocol."""
@@ -132,6 +138,18 @@ class DockerContainer:
     def give_up(self) -> None:
         """The engine closes: running commands raise EngineUnavailableError."""
         self._commands.close()
+
+    def _blame_a_full_host(self) -> None:
+        """The guest has shares of its own that it may fill; the root's disk is the host's."""
+        looking = Command(argv=_FREE, env=self._env.root, root=True)
+        kept = HeadAndTail(1024)
+        self._commands.run(looking, kept, deadline=time.monotonic() + _DRAIN_S)
+        words = kept.value().split()
+        if len(words) == 2 and int(words[0]) * int(words[1]) < _SCANT:
+            raise EngineUnavailableError(
+                "The disk of the container engine is full: free some space, for instance with "
+                "`miner images gc`, then try again."
+            )
 
     def _outcome(self, ended: Ended, kept: HeadAndTail) -> Outcome:
         overfull = self._overfull.is_set()

@@ -1,0 +1,328 @@
+"""What every container engine must do: the Protocols of validators/engine.py, tried."""
+
+import hashlib
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.real_engine import LIMITS, containers, tar, untar
+from validators.engine import GUEST_UID, REPORT_PIPE, TREE, Container
+from validators.engines import DockerEngine, connect
+from validators.errors import EngineUnavailableError
+from validators.model import Image, Limits
+
+pytestmark = [pytest.mark.docker, pytest.mark.network, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def container(engine: DockerEngine, base: Image) -> Iterator[Container]:
+    """One run container for the tests that leave it as it was."""
+    with engine.run(base, LIMITS, labels={"miner.test": "conformance"}) as started:
+        yield started
+
+
+def sh(container: Container, script: str, *, timeout_s: float = 20, root: bool = False) -> str:
+    """The output of a script that must succeed."""
+    outcome = container.exec(("/bin/bash", "-c", script), timeout_s=timeout_s, root=root)
+    assert outcome.ok, outcome
+    return outcome.output.decode().strip()
+
+
+def test_a_command_says_its_exit_code_and_both_outputs(container: Container) -> None:
+    outcome = container.exec(("sh", "-c", "echo out; echo err >&2; exit 3"), timeout_s=20)
+    assert (outcome.exit_code, outcome.ok, outcome.timed_out) == (3, False, False)
+    assert sorted(outcome.output.split()) == [b"err", b"out"]
+    assert 0 < outcome.duration_s < 20
+
+
+def test_a_command_reads_its_stdin_to_the_end(container: Container) -> None:
+    sent = bytes(range(256)) * 20_000
+    outcome = container.exec(("sha256sum",), timeout_s=20, stdin=sent)
+    assert len(sent) > 5_000_000
+    assert outcome.output.split()[0] == _sha256(sent)
+
+
+def test_empty_stdin_is_an_end_of_file(container: Container) -> None:
+    assert container.exec(("cat",), timeout_s=20, stdin=b"").ok
+
+
+def test_a_missing_program_is_an_outcome(container: Container) -> None:
+    outcome = container.exec(("no-such-program",), timeout_s=20)
+    assert outcome.exit_code in {126, 127}
+    assert b"no-such-program" in outcome.output
+
+
+def test_guest_and_root_are_who_they_should_be(container: Container) -> None:
+    assert sh(container, "id -u; echo $HOME").split() == [str(GUEST_UID), "/home/guest"]
+    assert sh(container, "id -u; echo $HOME", root=True).split() == ["0", "/root"]
+
+
+def test_environment_and_folder_are_the_callers(container: Container) -> None:
+    outcome = container.exec(
+        ("sh", "-c", "pwd; echo $COLOUR"), timeout_s=20, env={"COLOUR": "é$x"}, workdir="/tmp"
+    )
+    assert outcome.output.decode().split() == ["/tmp", "é$x"]
+
+
+def test_no_secret_of_this_process_is_in_the_environment(
+    container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "ghp_secret")
+    for root in (False, True):
+        assert "ghp_secret" not in sh(container, "env", root=root)
+
+
+def test_a_deadline_kills_every_process_of_the_guest(container: Container) -> None:
+    outcome = container.exec(("sh", "-c", "setsid sleep 300 & echo on; sleep 300"), timeout_s=1)
+    assert outcome.timed_out
+    assert not outcome.ok
+    assert outcome.output == b"on\n"
+    assert outcome.duration_s < 10
+    assert "sleep" not in sh(container, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '")
+
+
+def test_a_deadline_ends_roots_command_too_and_the_report_still_works(container: Container) -> None:
+    assert container.exec(("sleep", "300"), timeout_s=1, root=True).timed_out
+    sh(container, f"echo after-root >{REPORT_PIPE}")
+    assert b"after-root\n" in container.report()
+
+
+def test_output_beyond_the_limit_loses_its_middle(container: Container) -> None:
+    script = "echo first; head -c 30000000 /dev/zero | tr '\\0' x; echo; echo last"
+    outcome = container.exec(("sh", "-c", script), timeout_s=60)
+    assert outcome.ok
+    assert outcome.truncated
+    assert outcome.output.startswith(b"first\n")
+    assert outcome.output.endswith(b"last\n")
+    assert len(outcome.output) < (LIMITS.output_mb << 20) + 200
+
+
+def test_a_command_ends_although_a_daemon_holds_its_output(container: Container) -> None:
+    outcome = container.exec(("sh", "-c", "sleep 300 & echo started"), timeout_s=60)
+    assert (outcome.ok, outcome.output) == (True, b"started\n")
+    assert outcome.duration_s < 10
+
+
+def test_files_go_in_as_guest_and_come_out(container: Container) -> None:
+    container.put(f"{TREE}/new/folder", tar({"a b": b"\x00\xff", "c/d": b"deep"}))
+    assert sh(container, f"stat -c %u:%g '{TREE}/new/folder/a b'") == "1000:1000"
+    folder = container.get(f"{TREE}/new/folder")
+    assert folder is not None
+    assert untar(folder) == {"folder/a b": b"\x00\xff", "folder/c/d": b"deep"}
+    one = container.get(f"{TREE}/new/folder/c/d")
+    assert one is not None
+    assert untar(one) == {"d": b"deep"}
+
+
+def test_roots_files_are_read_only_to_the_guest(container: Container) -> None:
+    container.put("/run/miner/tools", tar({"tool.py": b"print('hi')"}), root=True)
+    assert sh(container, "python /run/miner/tools/tool.py") == "hi"
+    for attempt in ("echo x >/run/miner/tools/tool.py", "rm -f /run/miner/tools/tool.py"):
+        assert not container.exec(("sh", "-c", attempt), timeout_s=20).ok
+
+
+def test_what_is_missing_or_too_large_is_not_got(container: Container) -> None:
+    assert container.get("/nowhere/at/all") is None
+    sh(container, "head -c 3000000 /dev/zero >/tmp/large")
+    assert container.get("/tmp/large", limit_mb=1) is None
+    assert container.get("/tmp/large", limit_mb=4) is not None
+
+
+def test_the_report_is_complete_and_in_order(engine: DockerEngine, base: Image) -> None:
+    with engine.run(base, LIMITS) as container:
+        assert container.report() == b""
+        sh(container, f"for i in $(seq 5000); do echo line $i; done >{REPORT_PIPE}")
+        first = container.report()
+        assert first.decode().split("\n")[:-1] == [f"line {i}" for i in range(1, 5001)]
+        sh(container, f"head -c 2000000 /dev/zero >{REPORT_PIPE}")
+        assert container.report() == first + bytes(2_000_000)
+
+
+def test_the_report_outlives_a_deadline(engine: DockerEngine, base: Image) -> None:
+    with engine.run(base, LIMITS) as container:
+        script = f"echo kept >{REPORT_PIPE}; sleep 300"
+        assert container.exec(("sh", "-c", script), timeout_s=1).timed_out
+        assert container.report() == b"kept\n"
+
+
+def test_the_guest_cannot_read_replace_or_silence_the_report(container: Container) -> None:
+    attempts = (
+        f"cat {REPORT_PIPE}",
+        f"rm -f {REPORT_PIPE}",
+        f"mv {REPORT_PIPE} /run/miner/other",
+        "touch /run/miner/mine",
+        "cat /run/miner/.copier",
+        "kill -9 1",
+        "kill -9 $(cat /run/miner/.copier)",
+        "echo forged >/proc/1/fd/1",
+        "cat /proc/1/environ",
+    )
+    for attempt in attempts:
+        assert not container.exec(("sh", "-c", attempt), timeout_s=20).ok, attempt
+    container.exec(("bash", "-c", "kill -9 -1"), timeout_s=20)
+    sh(container, f"echo still-here >{REPORT_PIPE}")
+    assert b"still-here\n" in container.report()
+
+
+def test_memory_is_limited_and_told(engine: DockerEngine, base: Image) -> None:
+    with engine.run(base, LIMITS) as container:
+        outcome = container.exec(("python", "-c", "x = bytearray(1 << 30)"), timeout_s=60)
+        assert outcome.out_of_memory
+        assert outcome.exit_code == 137
+        assert not container.exec(("true",), timeout_s=20).out_of_memory
+
+
+def test_memory_is_told_when_only_a_child_was_killed(engine: DockerEngine, base: Image) -> None:
+    with engine.run(base, LIMITS) as container:
+        script = "python -c 'x = bytearray(1 << 30)'; exit 0"
+        outcome = container.exec(("sh", "-c", script), timeout_s=60)
+        assert (outcome.exit_code, outcome.out_of_memory) == (0, True)
+
+
+def test_a_run_has_loopback_its_own_name_and_nothing_else(container: Container) -> None:
+    script = """
+import socket
+assert socket.gethostbyname(socket.gethostname()) == "127.0.0.1"
+for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+    with socket.socket(family) as server:
+        server.bind((address, 0)); server.listen()
+        socket.create_connection(server.getsockname()[:2], 5).close()
+print(*sorted(name for _, name in socket.if_nameindex()))
+"""
+    assert container.exec(("python", "-c", script), timeout_s=20).output == b"lo\n"
+
+
+def test_the_root_is_read_only_and_the_work_places_are_not(container: Container) -> None:
+    for path in ("/", "/etc", "/usr/local", "/opt/venv", "/var/tmp", "/root"):
+        for root in (False, True):
+            attempt = ("sh", "-c", f"touch {path}/x")
+            assert not container.exec(attempt, timeout_s=20, root=root).ok, path
+    for path in (TREE, "/tmp", "/home/guest"):
+        sh(container, f"cp /bin/true {path}/program && {path}/program && rm {path}/program")
+
+
+def test_privileges_are_gone(container: Container) -> None:
+    status = dict(
+        line.split(":\t", 1) for line in sh(container, "cat /proc/self/status").splitlines()
+    )
+    assert {status[f"Cap{kind}"] for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb")} == {"0" * 16}
+    assert status["NoNewPrivs"] == "1"
+    assert status["Seccomp"] == "2"
+    root = sh(container, "grep CapEff /proc/self/status", root=True)
+    assert root.endswith("0" * 16)
+
+
+def test_zombies_are_reaped(container: Container) -> None:
+    sh(container, "for i in 1 2 3; do (setsid sh -c 'sleep 0.05' &) ; done; sleep 0.3")
+    deadline = time.monotonic() + 5
+    while "Z" in sh(container, "cut -d')' -f2 /proc/[0-9]*/stat 2>/dev/null | cut -c2"):
+        assert time.monotonic() < deadline
+
+
+def test_the_number_of_processes_is_limited(container: Container) -> None:
+    script = (
+        "import os, sys\ntry:\n for i in range(500): os.fork() or __import__('time').sleep(60)\n"
+    )
+    script += "except OSError: print('limit')\n"
+    outcome = container.exec(("python", "-c", script), timeout_s=20)
+    assert not outcome.timed_out or outcome.output.startswith(b"limit")
+    container.exec(("sh", "-c", "kill -9 -1"), timeout_s=20)
+    assert container.exec(("true",), timeout_s=20).ok
+
+
+def test_several_commands_at_once_do_not_mix(engine: DockerEngine, base: Image) -> None:
+    seen: dict[int, str] = {}
+
+    def work(number: int) -> None:
+        with engine.run(base, LIMITS) as container:
+            sh(container, f"for i in $(seq 200); do echo {number}; done >{REPORT_PIPE}")
+            seen[number] = container.report().decode()
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert seen == {number: f"{number}\n" * 200 for number in range(4)}
+
+
+def test_an_install_has_a_network_a_writable_disk_and_uvs_cache(
+    engine: DockerEngine, base: Image
+) -> None:
+    with engine.install(base, Limits(network=True)) as container:
+        assert "eth0" in sh(container, "ls /sys/class/net")
+        sh(container, "touch /opt/venv/x $UV_CACHE_DIR/probe && rm $UV_CACHE_DIR/probe")
+        status = sh(container, "grep CapEff /proc/self/status")
+        assert status.endswith("0" * 16)
+        sh(container, "chown 1234 /opt && touch /opt/owned", root=True)
+
+
+def test_a_commit_keeps_the_disk_but_not_the_work_places(engine: DockerEngine, base: Image) -> None:
+    tag = "miner-test:commit"
+    with engine.install(base, Limits(network=True)) as container:
+        sh(container, f"echo kept >/opt/venv/kept; touch {TREE}/gone /tmp/gone")
+        made = container.commit(tag, labels={"miner.test": "commit", "miner.words": 'a "b" c'})
+    try:
+        assert engine.find(tag) == made
+        found = {image.tag: labels for image, labels, _ in engine.images(label="miner.test")}
+        assert found[tag]["miner.words"] == 'a "b" c'
+        assert not found[tag]["miner.owner"]
+        with engine.run(made, LIMITS) as container:
+            assert sh(container, f"cat /opt/venv/kept; ls {TREE} /tmp").split() == [
+                "kept",
+                "/testbed:",
+                "/tmp:",
+            ]
+            assert not engine.remove_image(made)
+    finally:
+        assert engine.remove_image(made)
+    assert engine.find(tag) is None
+    assert engine.remove_image(made)
+
+
+def test_an_image_that_vanished_is_the_machines_trouble(engine: DockerEngine) -> None:
+    gone = Image(digest="sha256:" + "0" * 64, tag="miner-test:gone")
+    with pytest.raises(EngineUnavailableError, match="gone"), engine.run(gone, LIMITS):
+        pass
+
+
+def test_an_image_no_registry_has_is_none(engine: DockerEngine) -> None:
+    assert engine.pull("miner-test-no-such-image:nowhere") is None
+
+
+def test_closing_ends_running_commands_at_once(
+    engine_address: str | None, base: Image, engine: DockerEngine
+) -> None:
+    other = connect(engine_address)
+    running = threading.Event()
+    raised: list[Exception] = []
+
+    def work() -> None:
+        try:
+            with other.run(base, LIMITS) as container:
+                running.set()
+                container.exec(("sleep", "300"), timeout_s=300)
+        except EngineUnavailableError as error:
+            raised.append(error)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    assert running.wait(60)
+    other.close()
+    worker.join(30)
+    assert not worker.is_alive()
+    assert [type(error) for error in raised] == [EngineUnavailableError]
+
+
+def test_a_container_is_removed_whatever_happened(
+    engine_address: str | None, engine: DockerEngine, base: Image
+) -> None:
+    with pytest.raises(KeyError), engine.run(base, LIMITS, labels={"miner.test": "raised"}):
+        raise KeyError
+    assert containers(engine_address, "miner.test=raised") == []
+
+
+def _sha256(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()

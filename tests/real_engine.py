@@ -1,0 +1,86 @@
+"""Fixtures over the container engines of this machine: Docker, and podman where its socket is.
+
+A conftest that imports `engine` and `base` gets its tests run once for each engine.
+"""
+
+import io
+import os
+import tarfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from docker.api.client import APIClient
+
+from validators.base_images import base_image
+from validators.engines import DockerEngine, connect
+from validators.model import BuildSettings, Image, Limits
+
+PODMAN_ENV = "MINER_TEST_PODMAN"
+"""The address of podman's socket, when it is to be tested too (.ci/podman sets it)."""
+
+LIMITS = Limits(memory_mb=512, disk_mb=128, pids=64, output_mb=1)
+"""Small enough that a hostile guest reaches them at once."""
+
+
+def addresses() -> list[str | None]:
+    """What `connect` is given: None is the engine this machine uses by itself."""
+    podman = os.environ.get(PODMAN_ENV)
+    return [None, podman] if podman else [None]
+
+
+@pytest.fixture(scope="module", params=addresses(), ids=lambda address: address or "default")
+def engine_address(request: pytest.FixtureRequest) -> str | None:
+    """What `connect` is given."""
+    address: str | None = request.param
+    return address
+
+
+@pytest.fixture(scope="module")
+def engine(engine_address: str | None) -> Iterator[DockerEngine]:
+    """A connected engine; all it started is gone afterwards."""
+    connected = connect(engine_address)
+    yield connected
+    connected.close()
+
+
+@pytest.fixture(scope="module")
+def base(engine: DockerEngine) -> Image:
+    """A base image; made on this engine when it has none."""
+    image, _ = base_image(engine, "3.12", settings=BuildSettings(), progress=print)
+    return image
+
+
+def containers(address: str | None, label: str) -> list[str]:
+    """Names of the containers with that label, running or not, asked past our own code."""
+    api = APIClient(base_url=address or "unix:///var/run/docker.sock", version="auto")
+    try:
+        return [
+            str(each["Names"][0]) for each in api.containers(all=True, filters={"label": label})
+        ]
+    finally:
+        api.close()
+
+
+def tar(files: Mapping[str, bytes]) -> bytes:
+    """A tar of name → content."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as out:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = len(content), 0o644
+            out.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def untar(packed: bytes) -> dict[str, bytes]:
+    """The regular files of a tar."""
+    with tarfile.open(fileobj=io.BytesIO(packed)) as opened:
+        members = [member for member in opened if member.isreg()]
+        return {m.name: part.read() for m in members if (part := opened.extractfile(m))}
+
+
+def host_ca_bundle() -> Path | None:
+    """What this machine trusts, for installs behind a TLS proxy."""
+    named = os.environ.get("MINER_CA_BUNDLE") or os.environ.get("SSL_CERT_FILE")
+    return Path(named) if named else None
