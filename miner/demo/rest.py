@@ -32,6 +32,8 @@ class Rest:
             (re.compile(r"/repos/([^/]+/[^/]+)/languages"), self._languages),
             (re.compile(r"/repos/([^/]+/[^/]+)/license"), self._license),
             (re.compile(r"/repos/([^/]+/[^/]+)/pulls"), self._pulls),
+            (re.compile(r"/repositories/(\d+)/pulls"), self._pulls_by_id),
+            (re.compile(r"/(?:users|orgs)/([^/]+)/repos"), self._owned),
             (re.compile(r"/search/repositories"), self._search),
         )
 
@@ -122,6 +124,13 @@ class Rest:
         if found.name.lower() != name.lower():
             query = f"?{request.query_string}" if request.query_string else ""
             return _moved(f"{self._shapes.api}/repositories/{found.database_id}/pulls{query}")
+        return self._pull_page(request, found)
+
+    def _pulls_by_id(self, request: Request, database_id: str) -> Reply:
+        found = self._world.by_database_id(int(database_id))
+        return problem_reply(404, "Not Found") if found is None else self._pull_page(request, found)
+
+    def _pull_page(self, request: Request, found: RepositoryWorld) -> Reply:
         pulls = _listed(found, request.query)
         start, per_page = _page(request.query)
         shown = pulls[start : start + per_page]
@@ -130,6 +139,17 @@ class Rest:
         headers = {**_etag(facts), **self._link_header(request, len(pulls))}
         body = [_for_version(request, self._shapes.pull(found, pull)) for pull in shown]
         return json_reply(body, headers=headers)
+
+    def _owned(self, request: Request, owner: str) -> Reply:
+        names = [name for name in self._world.repositories if name.startswith(f"{owner}/")]
+        if not names:
+            return problem_reply(404, "Not Found")
+        start, per_page = _page(request.query)
+        body = [
+            _for_version(request, self._shapes.repository(self._world.repositories[name]))
+            for name in sorted(names)[start : start + per_page]
+        ]
+        return json_reply(body, headers=self._link_header(request, len(names)))
 
     def _search(self, request: Request) -> Reply:
         start, per_page = _page(request.query)
