@@ -10,7 +10,7 @@ from importlib.resources import files as resources
 from pathlib import Path, PurePosixPath
 
 from miner.demo.fast_import import write_repository
-from miner.demo.histories import Branch, History, Method, Step
+from miner.demo.histories import Branch, Method, Step
 from miner.demo.made import MadeRepository, ledger, tally
 from miner.demo.pairs import DocsPull, Package, packages, packages_json
 from miner.demo.pulls import (
@@ -96,6 +96,15 @@ def _fetch_all(
     return trees
 
 
+def made_forge(folder: Path) -> ForgeData:
+    """The two made projects alone, below an empty or new `folder`: needs no package index."""
+    records: list[Record] = []
+    for made in (tally(), ledger()):
+        records += _write(folder, made)
+    write_pulls(folder / "pulls.jsonl", records)
+    return load_forge(folder / "git", folder / "pulls.jsonl")
+
+
 def _build(target: Path, trees: Trees, progress: Progress) -> None:
     """Into a folder of its own, then renamed: the target is whole or not there."""
     what = "make repositories"
@@ -104,16 +113,12 @@ def _build(target: Path, trees: Trees, progress: Progress) -> None:
     progress.start(what, total=len(packages()) + 2)
     records: list[Record] = []
     try:
-        for package in packages():
-            records += _write(draft, package.repository, _package_repository(package, trees))
-            progress.advance(what, package.repository)
-        for made in (tally(), ledger()):
-            name = made.records[0]
-            assert isinstance(name, RepositoryRecord)  # noqa: S101  the first record of both
-            records += _write(draft, name.name, made)
-            progress.advance(what, name.name)
+        real = (_package_repository(package, trees) for package in packages())
+        for made in (*real, tally(), ledger()):
+            records += _write(draft, made)
+            progress.advance(what, made.repository.name)
         write_pulls(draft / "pulls.jsonl", records)
-        if target.exists():  # half a forge of an older kind
+        if target.exists():  # half a forge, left by a kill
             shutil.rmtree(target)
         draft.replace(target)
     finally:
@@ -122,7 +127,16 @@ def _build(target: Path, trees: Trees, progress: Progress) -> None:
 
 
 def _package_repository(package: Package, trees: Trees) -> MadeRepository:
-    made = MadeRepository(History(owner=package.repository.split("/")[0]))
+    first = next(iter(package.releases.values()))
+    made = MadeRepository(
+        RepositoryRecord(
+            name=package.repository,
+            description=package.description,
+            license=package.licence,
+            stars=100 + 7 * len(package.repository),
+            created_at=first.uploaded_at,
+        )
+    )
     files = {version: trees[(package.package, version)] for version in package.releases}
     for pair in package.pairs:
         issue, pull, key = tell(made.history, package, pair, files)
@@ -130,16 +144,6 @@ def _package_repository(package: Package, trees: Trees) -> MadeRepository:
         made.merges[pull.number] = key
     if package.docs_pull is not None:
         _docs_pull(made, package, package.docs_pull)
-    first = next(iter(package.releases.values()))
-    repository = RepositoryRecord(
-        name=package.repository,
-        description=package.description,
-        license=package.licence,
-        languages=languages(made.history.tree),
-        stars=100 + 7 * len(package.repository),
-        created_at=first.uploaded_at,
-    )
-    made.records.insert(0, repository)
     return made
 
 
@@ -190,21 +194,23 @@ def _docs_pull(made: MadeRepository, package: Package, docs: DocsPull) -> None:
     ]
 
 
-def _write(root: Path, name: str, made: MadeRepository) -> Sequence[Record]:
+def _write(root: Path, made: MadeRepository) -> Sequence[Record]:
     """Write the repository; its records with merge commits and closing commits filled in."""
-    commits = write_repository(root / "git" / f"{name}.git", made.history)
+    commits = write_repository(root / "git" / f"{made.repository.name}.git", made.history)
     merges = {number: commits[key] for number, key in made.merges.items()}
-    return [_filled(record, merges, made) for record in made.records]
+    sizes = {"languages": languages(made.history.tree)}
+    return [
+        made.repository.model_copy(update=sizes),
+        *(_filled(record, merges) for record in made.records),
+    ]
 
 
-def _filled(record: Record, merges: Mapping[int, str], made: MadeRepository) -> Record:
+def _filled(record: Record, merges: Mapping[int, str]) -> Record:
     if isinstance(record, PullRecord) and record.number in merges:
         return record.model_copy(update={"merge_commit": merges[record.number]})
     if isinstance(record, IssueRecord) and (record.closed_by or "").startswith(_MERGE_OF):
         number = int((record.closed_by or "").removeprefix(_MERGE_OF))
         return record.model_copy(update={"closed_by": merges[number]})
-    if isinstance(record, RepositoryRecord) and not record.languages:
-        return record.model_copy(update={"languages": languages(made.history.tree)})
     return record
 
 

@@ -82,7 +82,6 @@ class Branch:
 class History:
     """Grows one repository, oldest commit first. `refs` and `tags`: name → commit key."""
 
-    owner: str
     default_branch: str = "main"
     commits: list[PlannedCommit] = field(default_factory=list)
     refs: dict[str, int] = field(default_factory=dict)

@@ -54,7 +54,8 @@ CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 class MadeRepository:
     """A repository under way. `merges`: number of a pull → key of its merge commit."""
 
-    history: History
+    repository: RepositoryRecord
+    history: History = field(default_factory=History)
     records: list[Record] = field(default_factory=list)
     merges: dict[int, int] = field(default_factory=dict)
 
@@ -85,7 +86,11 @@ packages = ["{name}"]
 def tally() -> MadeRepository:
     """Pulls that split turns down: no link, a link to a pull, reverted and revert, a bot's."""
     day = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-    made = MadeRepository(History(owner="demo"))
+    made = MadeRepository(
+        RepositoryRecord(
+            name=TALLY, description="Counts words", license="MIT", stars=12, created_at=day
+        )
+    )
     files = _project("tally", "Counts words", ())
     files["tally/__init__.py"] = SourceFile(b'"""Counts words."""\n')
     files["requirements-dev.txt"] = SourceFile(b"pytest==8.3.4\n")
@@ -93,9 +98,6 @@ def tally() -> MadeRepository:
     files["tests/test_words.py"] = SourceFile(_TESTS.encode())
     made.history.release("v0.1.0", files, at=day)
     made.records += [
-        RepositoryRecord(
-            name=TALLY, description="Counts words", license="MIT", stars=12, created_at=day
-        ),
         IssueRecord(
             repo=TALLY,
             number=1,
@@ -134,15 +136,16 @@ def tally() -> MadeRepository:
 def ledger() -> MadeRepository:
     """A sound pull of a project whose requirement is on no index: no environment can be made."""
     day = datetime(2026, 4, 6, 9, 0, tzinfo=UTC)
-    made = MadeRepository(History(owner="demo"))
+    made = MadeRepository(
+        RepositoryRecord(
+            name=LEDGER, description="Adds amounts", license="MIT", stars=3, created_at=day
+        )
+    )
     files = _project("ledger", "Adds amounts", (UNKNOWN_REQUIREMENT,))
     files["ledger/__init__.py"] = SourceFile(_LEDGER.encode())
     files["tests/test_ledger.py"] = SourceFile(_LEDGER_TESTS.encode())
     made.history.release("0.1.0", files, at=day)
     made.records += [
-        RepositoryRecord(
-            name=LEDGER, description="Adds amounts", license="MIT", stars=3, created_at=day
-        ),
         IssueRecord(
             repo=LEDGER,
             number=1,
@@ -262,7 +265,6 @@ def _merge(  # noqa: PLR0913  a made pull has these parts
 ) -> None:
     if isinstance(changes, _Addition):
         changes = changes.changes(made.history.tree)
-    repo = LEDGER if "ledger/__init__.py" in made.history.tree else TALLY
     step = Step(message=f"{title}\n", authored_at=at - timedelta(hours=6), changes=changes)
     branch = Branch(
         number=number,
@@ -277,7 +279,7 @@ def _merge(  # noqa: PLR0913  a made pull has these parts
     made.merges[number] = made.history.merge(branch)
     made.records.append(
         PullRecord(
-            repo=repo,
+            repo=made.repository.name,
             number=number,
             title=title,
             body=body,

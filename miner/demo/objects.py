@@ -170,6 +170,7 @@ class Objects:
                 fact.committer_name, fact.committer_email, fact.committed_at
             ),
             "tree": {"id": f"T_{fact.tree}", "oid": fact.tree},
+            "repository": lazy(lambda _: self.repository(repository)),
             "parents": lazy(lambda arguments: self._commits(repository, fact.parents, arguments)),
             "history": lazy(
                 lambda arguments: self._commits(
