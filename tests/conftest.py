@@ -6,13 +6,16 @@ gate never passes because its machine lost a daemon.
 """
 
 import os
+import shutil
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import psycopg
 import pytest
 import pytest_socket
+
+from miner.store import Database, open_store, upgrade
 
 SERVICES = ("docker", "postgres", "network")
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
@@ -96,3 +99,19 @@ def postgres_url(pytestconfig: pytest.Config) -> str:
     """SQLAlchemy URL of the test server's database: `postgresql+psycopg://…`."""
     url: str = pytestconfig.getoption("--postgres-url")
     return url.replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file made by the migrations, to be copied."""
+    path = tmp_path_factory.mktemp("migrated") / "miner.db"
+    upgrade(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture
+def database(migrated_file: Path, tmp_path: Path) -> Iterator[Database]:
+    """An empty SQLite database, made by the migrations."""
+    path = shutil.copy(migrated_file, tmp_path / "miner.db")
+    with open_store(f"sqlite:///{path}") as opened:
+        yield opened

@@ -14,6 +14,7 @@ the work. Each of four figures gives 0, 1 or 2 points:
 
 import io
 
+from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
 from miner.assess.measure import Measure, Value
@@ -24,15 +25,7 @@ _STEPS = {"files": (1, 3), "hunks": (2, 8), "lines": (15, 60), "fail_to_pass": (
 
 def size(instance: Instance) -> Value:
     """Files, hunks, lines, FAIL_TO_PASS count, points and difficulty."""
-    files = hunks = lines = 0
-    sources = {path for path, kind in instance.candidate.file_classes if kind == "source"}
-    text = instance.candidate.patch.decode("utf-8", "surrogateescape")
-    for file in PatchSet(io.StringIO(text, newline="\n")):
-        if sources and file.path not in sources:
-            continue
-        files += 1
-        hunks += len(file)
-        lines += file.added + file.removed
+    files, hunks, lines = _counts(instance)
     figures = {
         "files": files,
         "hunks": hunks,
@@ -41,6 +34,29 @@ def size(instance: Instance) -> Value:
     }
     points = sum(_points(figures[name], steps) for name, steps in _STEPS.items())
     return {**figures, "points": points, "difficulty": difficulty(points)}
+
+
+def _counts(instance: Instance) -> tuple[int, int, int]:
+    """Files, hunks and changed lines of the source files (of all files when none is source)."""
+    sources = {path for path, kind in instance.candidate.file_classes if kind == "source"}
+    text = instance.candidate.patch.decode("utf-8", "surrogateescape")
+    try:
+        patch = PatchSet(io.StringIO(text, newline="\n"))
+    except UnidiffParseError:  # e.g. a folder named "x b": python-unidiff#93
+        return _rough_counts(text)
+    kept = [file for file in patch if not sources or file.path in sources]
+    lines = sum(file.added + file.removed for file in kept)
+    return len(kept), sum(len(file) for file in kept), lines
+
+
+def _rough_counts(text: str) -> tuple[int, int, int]:
+    """The same by line beginnings, over all files."""
+    lines = text.split("\n")
+    files = sum(line.startswith("diff --git ") for line in lines)
+    hunks = sum(line.startswith("@@ ") for line in lines)
+    changed = sum(line.startswith(("+", "-")) for line in lines)
+    headers = sum(line.startswith(("+++ ", "--- ")) for line in lines)
+    return files, hunks, changed - headers
 
 
 def difficulty(points: int) -> str:

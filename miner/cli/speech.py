@@ -33,7 +33,12 @@ def say(text: str) -> None:
 
 def say_json(value: Json) -> None:
     """One JSON document on stdout."""
-    sys.stdout.write(json.dumps(value, indent=2, default=_plain) + "\n")
+    sys.stdout.write(as_text(value))
+
+
+def as_text(value: Json) -> str:
+    """A JSON document as text."""
+    return json.dumps(value, indent=2, default=_plain) + "\n"
 
 
 def complain(text: str) -> None:

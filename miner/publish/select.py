@@ -65,12 +65,21 @@ def unfit(instance: Instance) -> str | None:
 
 
 def patch_parses(patch: bytes) -> bool:
-    """Is it a diff with at least one file?"""
+    """Is it a diff with at least one file?
+
+    Where unidiff cannot follow a legal path (` b/` in a name: python-unidiff#93) git's own headers
+    are enough: the split stage has applied these very bytes.
+    """
     text = io.StringIO(patch.decode("utf-8", "surrogateescape"), newline="\n")
     try:
         return len(PatchSet(text)) > 0
     except UnidiffParseError:
-        return False
+        return patch.startswith(b"diff --git ") and b" b/" in _path_of(patch)
+
+
+def _path_of(patch: bytes) -> bytes:
+    """What stands before the last ` b/` of the first header: holds another one when paths do."""
+    return patch.split(b"\n", 1)[0].removeprefix(b"diff --git ").rpartition(b" b/")[0]
 
 
 def _malformed(test: str) -> str | None:

@@ -64,13 +64,17 @@ class EvaluateStore:
             bundle.save(self._sql, connection)
             self._sql.add(connection, EVALUATIONS, **values)
 
-    def evaluations(self, *, dataset: str, run_id: str) -> Sequence[Evaluation]:
-        """The newest evaluation per instance and model of a run, by instance and model."""
+    def evaluations(self, *, dataset: str, run_id: str | None) -> Sequence[Evaluation]:
+        """The newest evaluation per instance and model of a run (None: of each run)."""
         newest = (
             select(func.max(EVALUATIONS.c.id))
-            .where(EVALUATIONS.c.dataset == dataset, EVALUATIONS.c.run_id == run_id)
-            .group_by(EVALUATIONS.c.instance_id, EVALUATIONS.c.model_name_or_path)
+            .where(EVALUATIONS.c.dataset == dataset)
+            .group_by(
+                EVALUATIONS.c.run_id, EVALUATIONS.c.instance_id, EVALUATIONS.c.model_name_or_path
+            )
         )
+        if run_id is not None:
+            newest = newest.where(EVALUATIONS.c.run_id == run_id)
         query = (
             select(EVALUATIONS.c.document)
             .where(EVALUATIONS.c.id.in_(newest))

@@ -68,3 +68,8 @@ def test_a_bare_title_is_flagged() -> None:
 
 def test_signals_have_distinct_names() -> None:
     assert len({signal.name for signal in SIGNALS}) == len(SIGNALS) == 3
+
+
+def test_size_of_a_path_that_unidiff_cannot_follow() -> None:
+    odd = GOLD.replace(b"pkg/core.py", b"x b/core.py")
+    assert size(instance(of=candidate(patch=odd)))["lines"] == 3

@@ -6,7 +6,7 @@ import pytest
 
 from miner.model import Instance
 from miner.publish.select import NAME, select, unfit
-from tests.samples import NOON, candidate, instance, verdict
+from tests.samples import GOLD, NOON, candidate, instance, verdict
 from validators.model import Flaw
 
 ALL = (None, None)
@@ -65,3 +65,8 @@ def test_names_are_dates(name: str) -> None:
 @pytest.mark.parametrize("name", ["today", "../2026-11-29", "2026-11-29/x"])
 def test_other_names_are_not(name: str) -> None:
     assert not NAME.fullmatch(name)
+
+
+def test_a_legal_path_that_unidiff_cannot_follow_is_fit() -> None:
+    odd = GOLD.replace(b"pkg/core.py", b"x b/core.py")
+    assert unfit(instance(of=candidate(patch=odd))) is None

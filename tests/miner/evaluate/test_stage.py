@@ -1,0 +1,171 @@
+"""Evaluation: three states, nothing skipped, nothing graded twice, a broken machine told apart."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from miner.evaluate.dataset import Dataset, DatasetRow
+from miner.evaluate.predictions import empty_predictions, gold_predictions
+from miner.evaluate.stage import Hands, Submission, evaluate
+from miner.model import EvaluationState, Prediction, StageReport
+from miner.progress import SilentProgress
+from miner.store import Database
+from tests.fakes.serial import SerialExecutor
+from tests.samples import GOLD, NOON, TESTS, recipe
+from validators.errors import EngineUnavailableError
+from validators.model import Flaw, Grade, GradingTask, Tally, Tree
+
+RESOLVED, UNRESOLVED, BROKEN = (
+    EvaluationState.RESOLVED, EvaluationState.UNRESOLVED, EvaluationState.INFRASTRUCTURE,
+)  # fmt: skip
+
+
+class ScriptedGrader:
+    """Resolves the gold patch; fails as often as told before it works."""
+
+    def __init__(self, *, failures: int = 0) -> None:
+        self.graded: list[tuple[str, bytes]] = []
+        self._failures = failures
+
+    def grade(self, task: GradingTask, *, model_patch: bytes) -> Grade:
+        self.graded.append((task.instance_id, model_patch))
+        if self._failures:
+            self._failures -= 1
+            raise EngineUnavailableError("The engine is gone; start it.")
+        good = model_patch == task.patch
+        return Grade(
+            resolved=good,
+            applied=True,
+            fail_to_pass=Tally(passed=int(good), failed=int(not good)),
+            pass_to_pass=Tally(passed=1, failed=0),
+        )
+
+
+def row(number: int) -> DatasetRow:
+    return DatasetRow(
+        instance_id=f"o__r-{number}", repo="o/r", base_commit="a" * 40, patch=GOLD,
+        test_patch=TESTS, fail_to_pass=("t.py::a",), pass_to_pass=("t.py::b",), recipe=recipe(),
+        merged_at=NOON, row_hash=f"row{number}",
+    )  # fmt: skip
+
+
+def tree(of: DatasetRow) -> Tree:
+    return Tree(commit=of.base_commit, committed_at=NOON, tar=b"")
+
+
+DATASET = Dataset(name="2024-06-01", rows=(row(1), row(2)))
+
+
+def run(
+    database: Database,
+    predictions: Sequence[Prediction],
+    grader: ScriptedGrader,
+    *,
+    run_id: str = "r",
+    executor: Callable[[], Executor] = SerialExecutor,
+    dataset: Dataset = DATASET,
+) -> StageReport:
+    with executor() as pool:
+        return evaluate(
+            database.evaluate,
+            dataset=dataset,
+            submission=Submission(run_id=run_id, predictions=tuple(predictions)),
+            hands=Hands(executor=pool, grader=grader, tree=tree, in_flight=1),
+            now=lambda: NOON + timedelta(days=1),
+            progress=SilentProgress(),
+        )
+
+
+def states(database: Database, run_id: str = "r") -> dict[str, EvaluationState]:
+    found = database.evaluate.evaluations(dataset=DATASET.name, run_id=run_id)
+    return {evaluation.instance_id: evaluation.state for evaluation in found}
+
+
+def answer(number: int, patch: bytes = b"diff") -> Prediction:
+    return Prediction(instance_id=f"o__r-{number}", model_name_or_path="m", model_patch=patch)
+
+
+@pytest.mark.parametrize(
+    "executor", [SerialExecutor, lambda: ThreadPoolExecutor(max_workers=2)],
+    ids=["serial", "threads"],
+)  # fmt: skip
+def test_gold_resolves_everything(database: Database, executor: Callable[[], Executor]) -> None:
+    report = run(database, gold_predictions(DATASET.rows), ScriptedGrader(), executor=executor)
+    assert report.counts == {RESOLVED: 2}
+    assert states(database) == {"o__r-1": RESOLVED, "o__r-2": RESOLVED}
+
+
+def test_empty_patches_resolve_nothing_and_need_no_run(database: Database) -> None:
+    grader = ScriptedGrader()
+    run(database, empty_predictions(DATASET.rows), grader)
+    assert set(states(database).values()) == {UNRESOLVED}
+    assert grader.graded == []
+    found = database.evaluate.evaluations(dataset=DATASET.name, run_id="r")[0].grade
+    assert found is not None
+    assert found.flaw is Flaw.EMPTY_PATCH
+
+
+def test_a_missing_prediction_is_unresolved(database: Database) -> None:
+    run(database, [answer(1, GOLD)], ScriptedGrader())
+    assert states(database) == {"o__r-1": RESOLVED, "o__r-2": UNRESOLVED}
+    missing = database.evaluate.evaluations(dataset=DATASET.name, run_id="r")[1].grade
+    assert missing is not None
+    assert missing.flaw is Flaw.MISSING_PREDICTION
+
+
+def test_the_same_again_runs_nothing_and_stores_nothing(database: Database) -> None:
+    run(database, [answer(1)], ScriptedGrader())
+    before = database.evaluate.evaluations(dataset=DATASET.name, run_id="r")
+    again = ScriptedGrader()
+    assert run(database, [answer(1)], again).counts == {UNRESOLVED: 2}
+    assert again.graded == []
+    assert database.evaluate.evaluations(dataset=DATASET.name, run_id="r") == before
+
+
+def test_a_known_answer_is_not_run_in_another_run_either(database: Database) -> None:
+    run(database, [answer(1), answer(2)], ScriptedGrader())
+    again = ScriptedGrader()
+    run(database, [answer(1), answer(2)], again, run_id="other")
+    assert again.graded == []
+    assert states(database, "other") == states(database)
+
+
+def test_another_answer_is_graded_anew(database: Database) -> None:
+    run(database, [answer(1), answer(2)], ScriptedGrader())
+    grader = ScriptedGrader()
+    run(database, [answer(1, GOLD), answer(2)], grader)
+    assert grader.graded == [("o__r-1", GOLD)]
+    assert states(database) == {"o__r-1": RESOLVED, "o__r-2": UNRESOLVED}
+
+
+def test_a_failing_machine_is_tried_again(database: Database) -> None:
+    grader = ScriptedGrader(failures=1)
+    run(database, [answer(1, GOLD), answer(2, GOLD)], grader)
+    assert states(database) == {"o__r-1": RESOLVED, "o__r-2": RESOLVED}
+    assert len(grader.graded) == 3
+
+
+def test_a_broken_machine_is_no_verdict_and_the_next_call_tries_again(database: Database) -> None:
+    report = run(database, [answer(1), answer(2)], ScriptedGrader(failures=99))
+    assert report.retried == 2
+    assert set(states(database).values()) == {BROKEN}
+    found = database.evaluate.evaluations(dataset=DATASET.name, run_id="r")[0]
+    assert found.detail == "The engine is gone; start it."
+    run(database, [answer(1), answer(2)], ScriptedGrader())
+    assert set(states(database).values()) == {UNRESOLVED}
+
+
+def test_stopped_in_the_middle_it_goes_on_where_it_was(database: Database) -> None:
+    class Stopped(ScriptedGrader):
+        def grade(self, task: GradingTask, *, model_patch: bytes) -> Grade:
+            if task.instance_id == "o__r-2":
+                raise KeyboardInterrupt
+            return super().grade(task, model_patch=model_patch)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(database, [answer(1), answer(2)], Stopped())
+    grader = ScriptedGrader()
+    run(database, [answer(1), answer(2)], grader)
+    assert [instance_id for instance_id, _ in grader.graded] == ["o__r-2"]
