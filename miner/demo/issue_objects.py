@@ -1,11 +1,9 @@
 """GraphQL objects of an issue: its text, comments, edits and timeline."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from miner.demo.makers import Makers
 from miner.demo.nodes import (
     Node,
     association,
@@ -20,11 +18,8 @@ from miner.demo.nodes import (
 from miner.demo.pulls import CommentRecord, IssueRecord
 from miner.demo.world import RepositoryWorld
 
-if TYPE_CHECKING:
-    from miner.demo.objects import Objects
 
-
-def issue_node(objects: Objects, repository: RepositoryWorld, issue: IssueRecord) -> Node:
+def issue_node(objects: Makers, repository: RepositoryWorld, issue: IssueRecord) -> Node:
     """An issue."""
     name = f"{repository.database_id}_{issue.number}"
     url = f"{objects.web_url}/{repository.name}/issues/{issue.number}"
@@ -71,7 +66,7 @@ def _updated_at(issue: IssueRecord) -> datetime:
 
 
 def comment_node(
-    objects: Objects, repository: RepositoryWorld, issue: IssueRecord, place: int
+    objects: Makers, repository: RepositoryWorld, issue: IssueRecord, place: int
 ) -> Node:
     """A comment, named by its place on the issue."""
     comment: CommentRecord = issue.comments[place]
@@ -98,7 +93,7 @@ def comment_node(
 
 
 def _events(
-    objects: Objects, repository: RepositoryWorld, issue: IssueRecord
+    objects: Makers, repository: RepositoryWorld, issue: IssueRecord
 ) -> Sequence[tuple[str, datetime, Node]]:
     name = f"{repository.database_id}_{issue.number}"
     actor = objects.person(issue.author)
@@ -129,7 +124,7 @@ def _events(
     return events
 
 
-def _closer(objects: Objects, repository: RepositoryWorld, issue: IssueRecord) -> Node | None:
+def _closer(objects: Makers, repository: RepositoryWorld, issue: IssueRecord) -> Node | None:
     closer = issue.closed_by or ""
     if closer.startswith("#"):
         return objects.pull(repository, repository.pulls[int(closer[1:])])
@@ -137,7 +132,7 @@ def _closer(objects: Objects, repository: RepositoryWorld, issue: IssueRecord) -
 
 
 def cross_reference(
-    objects: Objects, repository: RepositoryWorld, pull_number: int, target_number: int
+    objects: Makers, repository: RepositoryWorld, pull_number: int, target_number: int
 ) -> Node:
     """A pull's text names the target."""
     pull = repository.pulls[pull_number]

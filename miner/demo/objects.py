@@ -28,7 +28,12 @@ class Objects:
 
     def __init__(self, world: World, *, web_url: str) -> None:
         self.world = world
-        self.web_url = web_url
+        self._web_url = web_url
+
+    @property
+    def web_url(self) -> str:
+        """What every link begins with."""
+        return self._web_url
 
     def person(self, person: Person | None) -> Node | None:
         """An account."""

@@ -1,13 +1,11 @@
 """GraphQL objects of a pull: its commits, files, closing references and timeline."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from miner.demo.git_facts import FileFact
 from miner.demo.issue_objects import cross_reference, issue_node
+from miner.demo.makers import Makers
 from miner.demo.nodes import (
     Node,
     association,
@@ -22,13 +20,10 @@ from miner.demo.nodes import (
 from miner.demo.pulls import PullRecord
 from miner.demo.world import RepositoryWorld
 
-if TYPE_CHECKING:
-    from miner.demo.objects import Objects
-
 Event = tuple[str, datetime, Node]
 
 
-def pull_node(objects: Objects, repository: RepositoryWorld, pull: PullRecord) -> Node:
+def pull_node(objects: Makers, repository: RepositoryWorld, pull: PullRecord) -> Node:
     """A pull with everything reachable from it; git is asked only for what a query wants."""
     return {
         **_text_fields(objects, repository, pull),
@@ -39,7 +34,7 @@ def pull_node(objects: Objects, repository: RepositoryWorld, pull: PullRecord) -
     }
 
 
-def _text_fields(objects: Objects, repository: RepositoryWorld, pull: PullRecord) -> Node:
+def _text_fields(objects: Makers, repository: RepositoryWorld, pull: PullRecord) -> Node:
     name = f"{repository.database_id}_{pull.number}"
     closing = [
         repository.issues[number]
@@ -83,9 +78,7 @@ def _text_fields(objects: Objects, repository: RepositoryWorld, pull: PullRecord
     }
 
 
-def _head_repository(
-    objects: Objects, repository: RepositoryWorld, pull: PullRecord
-) -> Node | None:
+def _head_repository(objects: Makers, repository: RepositoryWorld, pull: PullRecord) -> Node | None:
     """A contributor's fork is known by name only; None once it was deleted."""
     if pull.head_repository in (None, repository.name):
         return objects.repository(repository)
@@ -97,7 +90,7 @@ def _head_repository(
     }
 
 
-def _git_fields(objects: Objects, repository: RepositoryWorld, pull: PullRecord) -> Node:
+def _git_fields(objects: Makers, repository: RepositoryWorld, pull: PullRecord) -> Node:
     def files() -> Sequence[FileFact]:
         return repository.pull_facts(pull).files
 
@@ -140,7 +133,7 @@ def _file(file: FileFact) -> Node:
     }
 
 
-def _events(objects: Objects, repository: RepositoryWorld, pull: PullRecord) -> Sequence[Event]:
+def _events(objects: Makers, repository: RepositoryWorld, pull: PullRecord) -> Sequence[Event]:
     name = f"{repository.database_id}_{pull.number}"
     events: list[Event] = []
     for other in repository.mentions.get(pull.number, ()):
@@ -167,7 +160,7 @@ def _events(objects: Objects, repository: RepositoryWorld, pull: PullRecord) -> 
 
 
 def _link(
-    objects: Objects,
+    objects: Makers,
     repository: RepositoryWorld,
     pull: PullRecord,
     number: int,
