@@ -1,0 +1,101 @@
+"""A crawl store in memory, that can be killed at any write."""
+# ruff: noqa: ARG002 - a store's methods take what the Protocol hands them
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from miner.model import PullRequest, Rejection, Repo
+
+FETCHED_AT = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class KilledError(BaseException):
+    """As abrupt as kill -9: nothing of ours catches it."""
+
+
+@dataclass
+class MemoryStore:
+    """What a crawl left. `kill_at`: the write before which the process dies (counted from 1)."""
+
+    names: list[str] = field(default_factory=list)
+    repos: dict[int, Repo] = field(default_factory=dict)
+    former: dict[str, int] = field(default_factory=dict)
+    pulls: dict[tuple[int, int, str], PullRequest] = field(default_factory=dict)
+    raws: dict[str, bytes] = field(default_factory=dict)
+    marks: dict[int, tuple[datetime | None, str | None]] = field(default_factory=dict)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    rejections: dict[tuple[str, int, str], Rejection] = field(default_factory=dict)
+    tombs: dict[str, str] = field(default_factory=dict)
+    writes: int = 0
+    kill_at: int | None = None
+
+    def _write(self) -> None:
+        self.writes += 1
+        if self.writes == self.kill_at:
+            raise KilledError
+
+    def content(self) -> object:
+        """What must be equal after a rerun: times of fetching and failures aside."""
+        pulls = {key: replace(pull, fetched_at=FETCHED_AT) for key, pull in self.pulls.items()}
+        made = {k: replace(r, made_at=FETCHED_AT) for k, r in self.rejections.items()}
+        return self.repos, pulls, self.raws, self.marks, made, self.tombs
+
+    def watched(self) -> Sequence[str]:
+        """See Store."""
+        return self.names
+
+    def known(self, name: str) -> Repo | None:
+        """See Store."""
+        number = self.former.get(name.lower())
+        return None if number is None else self.repos[number]
+
+    def save_repo(self, repo: Repo, *, now: datetime) -> None:
+        """See Store."""
+        self._write()
+        self.repos[repo.database_id] = repo
+        self.former[repo.name.lower()] = repo.database_id
+
+    def watermark(self, repo: Repo) -> datetime | None:
+        """See Store."""
+        return self.marks.get(repo.database_id, (None, None))[0]
+
+    def etag(self, repo: Repo) -> str | None:
+        """See Store."""
+        return self.marks.get(repo.database_id, (None, None))[1]
+
+    def has_pull(self, repo: Repo, *, number: int, raw_digest: str) -> bool:
+        """See Store."""
+        return (repo.database_id, number, raw_digest) in self.pulls
+
+    def save_pull(self, pull: PullRequest, *, raw: bytes) -> None:
+        """See Store."""
+        self._write()
+        self.pulls.setdefault((pull.repo_id, pull.number, pull.raw_digest), pull)
+        self.raws[pull.raw_digest] = raw
+
+    def advance(
+        self, repo: Repo, *, watermark: datetime | None, etag: str | None, now: datetime
+    ) -> None:
+        """See Store."""
+        self._write()
+        old = self.watermark(repo)
+        newest = max((m for m in (watermark, old) if m), default=None)
+        self.marks[repo.database_id] = (newest, etag)
+
+    def record_failure(self, repo: str, *, error: str, now: datetime) -> None:
+        """See Store."""
+        self._write()
+        self.failures.append((repo, error))
+
+    def reject(self, rejection: Rejection, *, raw: bytes) -> None:
+        """See Store."""
+        self._write()
+        key = (rejection.repo, rejection.pull_number, rejection.detail)
+        self.rejections.setdefault(key, rejection)
+
+    def bury(self, repo: str, *, state: str, detail: str, now: datetime) -> None:
+        """See Store."""
+        if self.tombs.get(repo, "back") != state:
+            self._write()
+            self.tombs[repo] = state

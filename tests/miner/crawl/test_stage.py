@@ -1,0 +1,284 @@
+"""The crawl's loop: watermarks, mirrors, failures, and being killed."""
+
+import random
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from miner.crawl.github import GitHub
+from miner.crawl.stage import IncompleteError, crawl
+from miner.errors import ConfigError, RateLimitedError
+from miner.git import Mirrors
+from miner.http import HttpClient
+from miner.model import Gate, MergeMethod, StageReport
+from miner.progress import SilentProgress
+from miner.wire import Request, Response, Token
+from tests.miner.crawl.fake_github import BASE_URL, FakeGitHub, answered, at, pull
+from tests.miner.crawl.memory_store import KilledError, MemoryStore
+from tests.miner.crawl.scene import merged_repository
+
+NOW = datetime(2024, 2, 1, tzinfo=UTC)
+SECRET = "ghp_verysecret"
+Node = dict[str, Any]
+
+
+class Scene:
+    """A fake API, mirrors and a store."""
+
+    def __init__(self, folder: Path, fake: FakeGitHub) -> None:
+        self.fake = fake
+        self.mirrors = Mirrors(folder / "mirrors")
+        self.store = MemoryStore(names=[repo["name"] for repo in fake.repos])
+
+    def crawl(self, *repos: str, since: datetime | None = None) -> StageReport:
+        """One crawl, by a process of its own: nothing is remembered but store and mirrors."""
+        client = HttpClient(
+            BASE_URL, tokens=[Token(SECRET)], transport=self.fake, clock=lambda: NOW,
+            sleep=lambda _: pytest.fail("it slept"), max_wait_s=0,
+        )  # fmt: skip
+        return crawl(
+            self.store,
+            source=GitHub(client, now=lambda: NOW),
+            mirrors=self.mirrors,
+            repos=repos,
+            since=since,
+            now=lambda: NOW,
+            progress=SilentProgress(),
+        )
+
+
+@pytest.fixture(scope="module")
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Node]:
+    """Three repositories, made once; tests change copies of what the API tells of them."""
+    folder = tmp_path_factory.mktemp("upstream")
+    return (
+        merged_repository(folder / "r", pulls=6),
+        merged_repository(folder / "one", pulls=2, name="o/one"),
+        merged_repository(folder / "two", pulls=2, name="o/two", database_id=2),
+    )
+
+
+@pytest.fixture
+def scene(tmp_path: Path, upstream: Sequence[Node]) -> Scene:
+    return Scene(tmp_path, FakeGitHub(deepcopy(upstream[0])))
+
+
+@pytest.fixture
+def two(tmp_path: Path, upstream: Sequence[Node]) -> Scene:
+    return Scene(tmp_path, FakeGitHub(*deepcopy(upstream[1:])))
+
+
+def test_every_merge_method_gets_its_base_and_diff(scene: Scene) -> None:
+    report = scene.crawl()
+    stored = {p.number: p for p in scene.store.pulls.values()}
+    assert report.done == 6
+    assert {n: p.base.method for n, p in stored.items()} == {
+        n: (MergeMethod.MERGE, MergeMethod.SQUASH, MergeMethod.REBASE)[n % 3] for n in range(1, 7)
+    }
+    assert all(b"+x = " in p.diff and b"other" not in p.diff for p in stored.values())
+    assert report.counts["base_unresolved"] == 0
+
+
+def test_the_watermark_is_the_newest_update(scene: Scene) -> None:
+    scene.crawl()
+    assert scene.store.marks[1][0] == datetime(2024, 1, 7, 6, tzinfo=UTC)
+
+
+def test_a_second_crawl_of_unchanged_repositories_costs_nothing(scene: Scene) -> None:
+    scene.crawl()
+    before, counted = scene.store.content(), scene.fake.counted
+    report = scene.crawl()
+    assert scene.fake.counted == counted
+    assert scene.store.content() == before
+    assert report.counts == {"repositories_unchanged": 1}
+
+
+def test_only_what_moved_is_read_again(scene: Scene) -> None:
+    scene.crawl()
+    first = dict(scene.store.pulls)
+    scene.fake.repos[0]["pulls"][1] |= {"body": "later text", "updatedAt": at(20)}
+    report = scene.crawl()
+    new = [scene.store.pulls[key] for key in scene.store.pulls if key not in first]
+    assert [(p.number, p.body) for p in new] == [(2, "later text")]
+    assert report.done == 1
+    assert report.counts["known"] == 1  # by the overlap, without git work
+
+
+def test_since_counts_only_without_watermark(scene: Scene) -> None:
+    scene.crawl(since=datetime(2024, 1, 6, tzinfo=UTC))
+    assert {p.number for p in scene.store.pulls.values()} == {5, 6}
+    scene.fake.repos[0]["pulls"][0] |= {"updatedAt": at(25)}
+    scene.crawl(since=datetime(2024, 1, 30, tzinfo=UTC))
+    assert {p.number for p in scene.store.pulls.values()} == {1, 5, 6}
+
+
+def test_a_pull_whose_numbers_do_not_fit_is_kept_unresolved(scene: Scene) -> None:
+    scene.fake.repos[0]["pulls"][0]["files"][0]["additions"] = 99
+    report = scene.crawl()
+    (odd,) = [p for p in scene.store.pulls.values() if p.number == 1]
+    assert (odd.base.commit, odd.diff) == (None, b"")
+    assert odd.base.detail
+    assert report.counts["base_unresolved"] == 1
+
+
+@pytest.mark.parametrize("merge", [None, {"oid": "z", "message": "", "committedDate": at(1)}])
+def test_a_pull_without_a_usable_merge_commit_is_kept_unresolved(
+    scene: Scene, merge: dict[str, str] | None
+) -> None:
+    scene.fake.repos[0]["pulls"][0]["mergeCommit"] = merge
+    assert scene.crawl().done == 6
+    (odd,) = [p for p in scene.store.pulls.values() if p.number == 1]
+    assert odd.base.commit is None
+
+
+def test_a_malformed_pull_is_rejected_and_the_rest_stored(scene: Scene) -> None:
+    scene.fake.repos[0]["pulls"][0]["title"] = None
+    report = scene.crawl()
+    (rejection,) = scene.store.rejections.values()
+    assert (rejection.pull_number, rejection.gate) == (1, Gate.MALFORMED_PAYLOAD)
+    assert "title" in rejection.detail
+    assert (report.done, report.rejected) == (5, 1)
+    assert scene.store.marks[1][0] is not None
+
+
+def test_a_repository_that_fails_is_recorded_and_the_rest_goes_on(
+    two: Scene, tmp_path: Path
+) -> None:
+    scene = two
+    scene.fake.repos[0]["clone_url"] = str(tmp_path / "nowhere")
+    scene.store.names = ["o/one", "o/two"]
+    with pytest.raises(IncompleteError, match="o/one") as caught:
+        scene.crawl()
+    assert caught.value.report.done == 2
+    assert [name for name, _ in scene.store.failures] == ["o/one"]
+    assert 1 not in scene.store.marks  # still due
+
+
+def test_an_unknown_repository_alone_is_a_persons_mistake(scene: Scene) -> None:
+    with pytest.raises(ConfigError, match="did you mean o/r"):
+        scene.crawl("o/rr")
+
+
+def test_an_unknown_repository_among_others_does_not_stop_them(scene: Scene) -> None:
+    with pytest.raises(IncompleteError, match="o/gone"):
+        scene.crawl("o/gone", "o/r")
+    assert len(scene.store.pulls) == 6
+
+
+def test_a_deleted_repository_is_buried_and_rises_when_it_is_back(scene: Scene) -> None:
+    scene.crawl()
+    repo = scene.fake.repos.pop()
+    assert scene.crawl("o/r").counts == {"deleted": 1}
+    assert scene.store.tombs == {"o/r": "deleted"}
+    assert len(scene.store.pulls) == 6
+    scene.fake.repos.append(repo)
+    repo["pulls"].append(pull(9, mergedAt=None, updatedAt=at(28)))
+    scene.crawl("o/r")
+    assert scene.store.tombs == {"o/r": "back"}
+
+
+@pytest.mark.parametrize(("status", "reason"), [(451, "dmca"), (403, "tos")])
+def test_a_blocked_repository_is_buried(scene: Scene, status: int, reason: str) -> None:
+    scene.crawl()
+    block = {"message": "Repository access blocked", "block": {"reason": reason}}
+    scene.fake.faults.append(lambda r: answered(r, block, status=status))
+    assert scene.crawl().counts == {"blocked": 1}
+    assert scene.store.tombs == {"o/r": "blocked"}
+
+
+def test_a_revoked_token_stops_everything(two: Scene) -> None:
+    scene = two
+    calls = 0
+
+    def revoked(request: Request) -> Response | None:
+        nonlocal calls
+        calls += 1
+        bad = {"message": "Bad credentials"}
+        return answered(request, bad, status=401) if calls > 6 else None
+
+    scene.fake.faults.append(revoked)
+    with pytest.raises(ConfigError, match="refuses the token"):
+        scene.crawl()
+    assert calls == 7
+    scene.fake.faults.clear()
+    scene.crawl()
+    assert len(scene.store.pulls) == 4
+
+
+def test_a_limit_past_all_waiting_stops_everything(two: Scene) -> None:
+    scene = two
+    scene.fake.faults.append(
+        lambda r: answered(r, {"message": "API rate limit exceeded"}, status=403,
+                           headers={"x-ratelimit-remaining": "0"})
+    )  # fmt: skip
+    with pytest.raises(RateLimitedError):
+        scene.crawl()
+    assert len(scene.fake.requests) == 1
+
+
+def test_a_renamed_repository_keeps_its_rows(scene: Scene) -> None:
+    scene.crawl()
+    scene.fake.repos[0] |= {"name": "o/new", "former": ["o/r"]}
+    scene.fake.repos[0]["pulls"][0] |= {"updatedAt": at(25)}
+    scene.crawl("o/r")
+    assert scene.store.repos[1].name == "o/new"
+    assert {key[0] for key in scene.store.pulls} == {1}
+    counted = scene.fake.counted
+    scene.crawl("o/r")
+    assert scene.fake.counted == counted  # asked by its present name
+
+
+def test_a_lost_mirror_is_made_again(scene: Scene, tmp_path: Path) -> None:
+    scene.crawl()
+    scene.mirrors = Mirrors(tmp_path / "elsewhere")
+    scene.crawl()
+    (kept,) = {p.merge_commit for p in scene.store.pulls.values() if p.number == 1}
+    assert scene.mirrors.open("o/r").has(kept)
+
+
+def killed_by_store(scene: Scene, rng: random.Random) -> None:
+    scene.store.kill_at = scene.store.writes + rng.randint(1, 9)
+
+
+def killed_by_request(scene: Scene, rng: random.Random) -> None:
+    left = rng.randint(1, 6)
+
+    def kill(request: Request) -> Response | None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise KilledError
+        return None
+
+    scene.fake.faults.append(kill)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(upstream: Sequence[Node], tmp_path_factory: pytest.TempPathFactory) -> MemoryStore:
+    calm = Scene(tmp_path_factory.mktemp("calm"), FakeGitHub(upstream[0]))
+    calm.crawl()
+    return calm.store
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_killed_anywhere_and_run_again_ends_the_same(
+    tmp_path: Path, upstream: Sequence[Node], undisturbed: MemoryStore, seed: int
+) -> None:
+    rng = random.Random(seed)  # noqa: S311 - a seeded fault point
+    disturbed = Scene(tmp_path, FakeGitHub(upstream[0]))
+    kill: Sequence[Callable[[Scene, random.Random], None]] = (killed_by_store, killed_by_request)
+    for _ in range(2):
+        kill[rng.randint(0, 1)](disturbed, rng)
+        with suppress(KilledError):
+            disturbed.crawl()
+        disturbed.store.kill_at = None
+        disturbed.fake.faults.clear()
+    disturbed.crawl()
+    assert disturbed.store.content() == undisturbed.content()
+    told = repr(disturbed.store.failures) + repr(disturbed.store.content())
+    assert SECRET not in told
