@@ -241,8 +241,12 @@ def upgrade() -> None:
             nullable=False,
             comment="The repository",
         ),
-        sa.Column("state", sa.Text(), nullable=False, comment="blocked, deleted or back"),
-        sa.Column("detail", sa.Text(), nullable=False, comment="What the source said"),
+        sa.Column(
+            "reason",
+            sa.Text(),
+            nullable=False,
+            comment="Why it is gone: deleted, dmca, tos …; empty: it is back",
+        ),
         sa.Column(
             "seen_at", sa.DateTime(timezone=True), nullable=False, comment="When the source said so"
         ),
@@ -257,9 +261,6 @@ def upgrade() -> None:
             sa.String(length=40),
             nullable=False,
             comment="Version that wrote the row",
-        ),
-        sa.CheckConstraint(
-            "state IN ('blocked', 'deleted', 'back')", name=op.f("ck_tombstones_state")
         ),
         sa.ForeignKeyConstraint(
             ["repo_id"], ["repos.id"], name=op.f("fk_tombstones_repo_id_repos")

@@ -39,6 +39,12 @@ def upgrade() -> None:
         sa.Column("gate", sa.Text(), nullable=False, comment="A Gate's or a Flaw's value"),
         sa.Column("detail", sa.Text(), nullable=False, comment="A sentence with the facts"),
         sa.Column(
+            "raw",
+            sa.String(length=64),
+            nullable=True,
+            comment="The payload it is about, when no pull could be read from it",
+        ),
+        sa.Column(
             "rejected_at",
             sa.DateTime(timezone=True),
             nullable=False,
@@ -65,6 +71,7 @@ def upgrade() -> None:
             ["examinations.id"],
             name=op.f("fk_rejections_examination_id_examinations"),
         ),
+        sa.ForeignKeyConstraint(["raw"], ["blobs.sha256"], name=op.f("fk_rejections_raw_blobs")),
         sa.ForeignKeyConstraint(
             ["split_id"], ["splits.id"], name=op.f("fk_rejections_split_id_splits")
         ),

@@ -74,6 +74,18 @@ _POSTGRES_SENTENCES = MappingProxyType(
 )
 
 
+_POSTGRES_REFUSALS = MappingProxyType(
+    # a refused connection comes without a state, only with the server's words
+    {
+        "authentication failed": "28",
+        "no password supplied": "28",
+        "no pg_hba.conf entry": "28",
+        "role": "28",
+        "does not exist": "3D000",
+    }
+)
+
+
 def utc_now() -> datetime:
     """The clock of a database that is given none."""
     return datetime.now(UTC)
@@ -257,8 +269,9 @@ def _sentence(error: DatabaseError, dialect: Dialect, where: str) -> MinerError 
         return None
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
-        # psycopg tells no state when no server answered or the connection broke
-        return _unreachable(where)
+        told = str(error.orig)
+        known = (_POSTGRES_REFUSALS[words] for words in _POSTGRES_REFUSALS if words in told)
+        state = next(known, "08")
     for start in (state, state[:2]):
         if start in _POSTGRES_SENTENCES:
             kind, sentence = _POSTGRES_SENTENCES[start]
@@ -273,6 +286,9 @@ def _unreachable(where: str) -> RetryableError:
 
 
 def sqlite_file(url: str) -> Path | None:
-    """The file of a SQLite URL; None for PostgreSQL."""
+    """The file of a SQLite URL; None for PostgreSQL and for `file:` URIs, which SQLite reads."""
     parsed = _parsed(url)
-    return Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
+    name = str(parsed.database)
+    if parsed.get_backend_name() != "sqlite" or name.startswith("file:"):
+        return None
+    return Path(name)

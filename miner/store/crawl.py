@@ -7,14 +7,16 @@ from datetime import datetime
 from sqlalchemy import Connection, func, select
 
 from miner.errors import FatalError
-from miner.model import LinkStrength, PullRequest, Repo, Stage
+from miner.model import LinkStrength, PullRequest, Rejection, Repo, Stage
 from miner.store import blobs, documents
 from miner.store.connection import Sql
 from miner.store.newest import repo_ids
+from miner.store.split import add_rejection
 from miner.store.tables import (
     FAILURES,
     PULL_REVERTS,
     PULLS,
+    REJECTIONS,
     REPO_FACTS,
     REPOS,
     TOMBSTONES,
@@ -41,11 +43,29 @@ class CrawlStore:
                 names.pop(row.name.lower(), None)
         return tuple(names.values())
 
+    def known(self, name: str) -> Repo | None:
+        """A repository as last saved, by its present name, else by one it had before."""
+        newest = select(func.max(REPO_FACTS.c.id)).group_by(REPO_FACTS.c.repo_id)
+        facts = select(REPO_FACTS.c.document).where(REPO_FACTS.c.id.in_(newest))
+        present = facts.where(func.lower(REPO_FACTS.c.name) == name.lower())
+        former = facts.where(REPO_FACTS.c.repo_id.in_(repo_ids(name)))
+        with self._sql.read() as connection:
+            for query in (present, former):
+                order = query.order_by(REPO_FACTS.c.id.desc()).limit(1)
+                document = connection.execute(order).scalar()
+                if document is not None:
+                    return documents.REPO.load(document)
+        return None
+
     def save_repo(self, repo: Repo, *, now: datetime) -> None:
-        """Append what is known of a repository, when it differs from what was known last."""
+        """Append what is known of a repository, when it differs from what was known last.
+
+        Ends a tombstone: the repository is there again.
+        """
         document = documents.REPO.dump(repo)
         with self._sql.write() as connection:
             repo_id = self._repo_id(connection, repo.source, repo.database_id)
+            self._set_tombstone(connection, repo_id, reason="", now=now)
             newest = (
                 select(REPO_FACTS.c.document)
                 .where(REPO_FACTS.c.repo_id == repo_id)
@@ -143,29 +163,27 @@ class CrawlStore:
                 failed_at=now,
             )
 
-    def bury(self, repo: str, *, state: str, detail: str, now: datetime) -> None:
-        """Append that a repository is `blocked`, `deleted` or `back` at the source.
-
-        Snapshots made from then on leave its instances out. An unknown name, or the state it has
-        already, leaves nothing.
-        """
+    def reject(self, rejection: Rejection, *, raw: bytes) -> None:
+        """Append a no of the crawl with the payload it is about; the same again: nothing."""
+        bundle = blobs.Bundle()
+        sha256 = bundle.add(raw)
+        same = select(REJECTIONS.c.id).where(
+            REJECTIONS.c.stage == rejection.stage,
+            REJECTIONS.c.repo == rejection.repo,
+            REJECTIONS.c.pull_number == rejection.pull_number,
+            REJECTIONS.c.gate == rejection.gate,
+            REJECTIONS.c.raw == sha256,
+        )
         with self._sql.write() as connection:
-            for repo_id in connection.execute(repo_ids(repo).distinct()).scalars().all():
-                newest = (
-                    select(TOMBSTONES.c.state)
-                    .where(TOMBSTONES.c.repo_id == repo_id)
-                    .order_by(TOMBSTONES.c.id.desc())
-                    .limit(1)
-                )
-                if (connection.execute(newest).scalar() or "back") != state:
-                    self._sql.add(
-                        connection,
-                        TOMBSTONES,
-                        repo_id=repo_id,
-                        state=state,
-                        detail=detail,
-                        seen_at=now,
-                    )
+            if connection.execute(same).first() is None:
+                bundle.save(self._sql, connection)
+                add_rejection(self._sql, connection, rejection, raw=sha256)
+
+    def bury(self, repo: Repo, *, reason: str, now: datetime) -> None:
+        """Append a tombstone ("deleted", "dmca", "tos" …): exports leave the repository out."""
+        with self._sql.write() as connection:
+            repo_id = self._repo_id(connection, repo.source, repo.database_id)
+            self._set_tombstone(connection, repo_id, reason=reason, now=now)
 
     def names(self) -> Mapping[tuple[str, int], str]:
         """(source, database id) → the newest name."""
@@ -177,6 +195,18 @@ class CrawlStore:
         )
         with self._sql.read() as connection:
             return {(row.source, row.database_id): row.name for row in connection.execute(query)}
+
+    def _set_tombstone(
+        self, connection: Connection, repo_id: int, *, reason: str, now: datetime
+    ) -> None:
+        newest = (
+            select(TOMBSTONES.c.reason)
+            .where(TOMBSTONES.c.repo_id == repo_id)
+            .order_by(TOMBSTONES.c.id.desc())
+            .limit(1)
+        )
+        if (connection.execute(newest).scalar() or "") != reason:
+            self._sql.add(connection, TOMBSTONES, repo_id=repo_id, reason=reason, seen_at=now)
 
     def _repo_id(self, connection: Connection, source: str, database_id: int) -> int:
         query = select(REPOS.c.id).where(

@@ -99,6 +99,6 @@ def is_tombstoned(repo_id: ColumnElement[int]) -> ColumnElement[bool]:
     later = TOMBSTONES.alias("later_tombstones")
     return exists().where(
         TOMBSTONES.c.repo_id == repo_id,
-        TOMBSTONES.c.state != "back",
+        TOMBSTONES.c.reason != "",
         ~exists().where(later.c.repo_id == TOMBSTONES.c.repo_id, later.c.id > TOMBSTONES.c.id),
     )

@@ -20,6 +20,7 @@ from miner.store.tables import (
     SIGNALS,
     SNAPSHOT_MEMBERS,
     SNAPSHOTS,
+    TOMBSTONES,
 )
 
 
@@ -131,16 +132,20 @@ class PublishStore:
         with self._sql.read() as connection:
             return read_instances(connection, query)
 
-    def buried(self) -> Sequence[str]:
-        """Newest names of the repositories that the source no longer shows."""
+    def buried(self) -> Mapping[str, str]:
+        """Newest names of the repositories that the source no longer shows → why."""
         newest = select(func.max(REPO_FACTS.c.id)).group_by(REPO_FACTS.c.repo_id)
+        last = select(func.max(TOMBSTONES.c.id)).group_by(TOMBSTONES.c.repo_id)
         query = (
-            select(REPO_FACTS.c.name)
-            .where(REPO_FACTS.c.id.in_(newest), is_tombstoned(REPO_FACTS.c.repo_id))
+            select(REPO_FACTS.c.name, TOMBSTONES.c.reason)
+            .join(TOMBSTONES, TOMBSTONES.c.repo_id == REPO_FACTS.c.repo_id)
+            .where(
+                REPO_FACTS.c.id.in_(newest), TOMBSTONES.c.id.in_(last), TOMBSTONES.c.reason != ""
+            )
             .order_by(REPO_FACTS.c.name)
         )
         with self._sql.read() as connection:
-            return tuple(connection.execute(query).scalars())
+            return {row.name: row.reason for row in connection.execute(query)}
 
     def signals(self, instance_ids: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
         """Instance id → signal name → newest JSON value, of the newest instance."""

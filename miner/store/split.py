@@ -164,8 +164,9 @@ def add_rejection(
     *,
     split_id: int | None = None,
     examination_id: int | None = None,
+    raw: str | None = None,
 ) -> None:
-    """Append a recorded no."""
+    """Append a recorded no, with the blob of the payload it is about, if any."""
     sql.add(
         connection,
         REJECTIONS,
@@ -176,6 +177,7 @@ def add_rejection(
         pull_number=rejection.pull_number,
         gate=rejection.gate,
         detail=rejection.detail,
+        raw=raw,
         rejected_at=rejection.made_at,
     )
 

@@ -104,9 +104,7 @@ FAILURES = table(
 TOMBSTONES = table(
     "tombstones",
     refers("repo_id", "repos.id", "The repository"),
-    text("state", "blocked, deleted or back"),
-    text("detail", "What the source said"),
+    text("reason", "Why it is gone: deleted, dmca, tos …; empty: it is back"),
     time("seen_at", "When the source said so"),
-    one_of("state", ("blocked", "deleted", "back")),
     comment="Repositories that may no longer be published; the newest row counts",
 )

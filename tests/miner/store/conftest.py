@@ -1,6 +1,7 @@
 """Databases made by the migrations: SQLite always, PostgreSQL with --run-postgres."""
 
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,10 +30,21 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
             connection.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file that the migrations made, to be copied."""
+    file = tmp_path_factory.mktemp("migrated") / "miner.db"
+    upgrade(f"sqlite:///{file}")
+    return file
+
+
 @pytest.fixture
-def url(empty_url: str) -> str:
+def url(empty_url: str, migrated_file: Path) -> str:
     """URL of a migrated database."""
-    upgrade(empty_url)
+    if empty_url.startswith("sqlite:///"):
+        shutil.copyfile(migrated_file, empty_url.removeprefix("sqlite:///"))
+    else:
+        upgrade(empty_url)
     return empty_url
 
 

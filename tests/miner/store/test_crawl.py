@@ -2,8 +2,9 @@
 
 from datetime import UTC, datetime
 
+from miner.model import Stage
 from miner.store import Database
-from tests.miner.store.samples import NOW, POLICY, later, pull, repo
+from tests.miner.store.samples import NOW, POLICY, later, pull, rejection, repo
 
 
 def test_the_watch_list_is_its_history(database: Database) -> None:
@@ -65,3 +66,24 @@ def test_a_watermark_never_goes_back(database: Database) -> None:
 def test_failures_are_seen_in_the_status(database: Database) -> None:
     database.crawl.record_failure("o/r", error="The source is gone.", now=NOW)
     assert database.admin.status().failures == ((NOW, "o/r", "The source is gone."),)
+
+
+def test_a_repository_is_known_by_its_present_then_by_a_former_name(database: Database) -> None:
+    assert database.crawl.known("o/r") is None
+    database.crawl.save_repo(repo(), now=NOW)
+    renamed = repo(name="new/name")
+    database.crawl.save_repo(renamed, now=NOW)
+    assert database.crawl.known("NEW/name") == renamed
+    assert database.crawl.known("o/r") == renamed
+    successor = repo(database_id=12)
+    database.crawl.save_repo(successor, now=NOW)
+    assert database.crawl.known("o/r") == successor
+
+
+def test_a_rejected_payload_is_kept_once(database: Database) -> None:
+    refused = rejection(5, "malformed_payload", stage=Stage.CRAWL)
+    for _ in range(2):
+        database.crawl.reject(refused, raw=b"{bad")
+    found = database.admin.evidence("o__r-5")
+    assert found is not None
+    assert [each.gate for each in found.rejections] == ["malformed_payload"]

@@ -7,7 +7,7 @@ import pytest
 from miner.errors import ConfigError, FatalError, SnapshotFrozenError
 from miner.model import Member, Signal, Snapshot, Split
 from miner.store import Database
-from tests.miner.store.samples import NOW, accepted, with_candidates
+from tests.miner.store.samples import NOW, accepted, repo, with_candidates
 
 ME = "m/1/1/me"
 SNAPSHOT = Snapshot(
@@ -55,12 +55,12 @@ def test_an_instance_is_whole_but_for_its_runs(verified: Database) -> None:
 
 def test_a_buried_repository_publishes_nothing_until_it_is_back(verified: Database) -> None:
     for _ in range(2):
-        verified.crawl.bury("o/r", state="blocked", detail="451", now=NOW)
+        verified.crawl.bury(repo(), reason="dmca", now=NOW)
     assert ids(verified) == []
-    assert verified.publish.buried() == ("o/r",)
-    verified.crawl.bury("o/r", state="back", detail="200", now=NOW)
+    assert verified.publish.buried() == {"o/r": "dmca"}
+    verified.crawl.save_repo(repo(), now=NOW)
     assert ids(verified) == ["o__r-1", "o__r-2"]
-    assert verified.publish.buried() == ()
+    assert verified.publish.buried() == {}
 
 
 def test_instances_without_the_signal_are_due_and_the_newest_version_counts(

@@ -1,0 +1,148 @@
+"""What goes wrong with a database, in one sentence and without its password."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from miner.errors import ConfigError, MinerError, RetryableError, SchemaOutOfDateError
+from miner.store import Database, open_store, upgrade
+from miner.store.connection import Sql
+from tests.miner.store.samples import NOW, later, pull, repo
+
+SECRET = "hunter2"
+
+
+def said(error: pytest.ExceptionInfo[MinerError]) -> str:
+    """The message, after checking that it is one sentence without the secret, causes included."""
+    cause: BaseException | None = error.value
+    while cause is not None:
+        assert SECRET not in str(cause)
+        cause = cause.__cause__
+    message = str(error.value)
+    assert message.endswith(".")
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        f"what is {SECRET}",
+        f"mysql://me:{SECRET}@host/db",
+        f"postgresql://me:{SECRET}@host:port/db",
+        "sqlite://",
+        "sqlite:///:memory:",
+        f"nonsense+driver://me:{SECRET}@host/db",
+    ],
+)
+def test_a_malformed_url_is_told(url: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        open_store(url)
+    assert "database URL" in said(error)
+
+
+def test_an_unreachable_server_is_told() -> None:
+    with pytest.raises(RetryableError) as error:
+        open_store(f"postgresql://me:{SECRET}@127.0.0.1:1/db?connect_timeout=2")
+    assert "db on 127.0.0.1:1 cannot be reached" in said(error)
+
+
+def test_a_missing_file_asks_for_the_upgrade_and_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(SchemaOutOfDateError) as error:
+        open_store(f"sqlite:///{tmp_path}/no.db")
+    assert "miner db upgrade" in said(error)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+    (tmp_path / "x.db").write_bytes(b"Not a database at all, but long enough to look at." * 40)
+    for use in (open_store, upgrade):
+        with pytest.raises(ConfigError) as error:
+            use(f"sqlite:///{tmp_path}/x.db")
+        assert "is not a database" in said(error)
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(ConfigError) as error:
+        upgrade(f"sqlite:///{tmp_path}/file/x.db")
+    assert "cannot be made" in said(error)
+
+
+def test_a_directory_instead_of_a_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as error:
+        open_store(f"sqlite:///{tmp_path}")
+    assert "cannot be opened" in said(error)
+
+
+def test_a_database_that_may_only_be_read_is_told(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/x.db"
+    upgrade(url)
+    with open_store(f"sqlite:///file:{tmp_path}/x.db?mode=ro&uri=true") as opened:
+        assert opened.crawl.watched() == ()
+        with pytest.raises(ConfigError) as error:
+            opened.admin.watch("o/r")
+    assert "may only be read" in said(error)
+
+
+def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/x.db"
+    upgrade(url)
+    sql = Sql(url)
+    database = Database(sql)
+    database.crawl.save_repo(repo(), now=NOW)
+    with sql.read() as connection:
+        pages = connection.execute(text("PRAGMA page_count")).scalar_one()
+        connection.execute(text(f"PRAGMA max_page_count={pages}"))
+    noise = os.urandom(300_000)
+    with pytest.raises(RetryableError) as error:  # on the same connection: there is but one
+        database.crawl.save_pull(pull(), raw=noise)
+    database.close()
+    assert "is full; free some space" in said(error)
+    with open_store(url) as opened:
+        assert opened.admin.status().pulls == 0
+
+
+def test_a_reader_does_not_wait_for_a_writer(database: Database) -> None:
+    with database._sql.write() as connection:
+        connection.execute(text("DELETE FROM signals"))
+        assert database.crawl.watched() == ()
+
+
+def test_writers_wait_for_each_other(database: Database) -> None:
+    database.crawl.save_repo(repo(), now=NOW)
+    errors: list[BaseException] = []
+
+    def write(number: int) -> None:
+        try:
+            for step in range(5):
+                database.crawl.save_pull(pull(number * 100 + step), raw=b"same")
+                database.crawl.advance(repo(), watermark=later(minutes=step), etag=None, now=NOW)
+        except MinerError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert database.admin.status().pulls == 40
+    assert database.crawl.watermark(repo()) == later(minutes=4)
+
+
+def test_a_naive_time_is_refused(database: Database) -> None:
+    with pytest.raises(Exception, match="without a zone"):
+        database.crawl.record_failure("o/r", error="x", now=NOW.replace(tzinfo=None))
+
+
+@pytest.mark.postgres
+def test_a_wrong_database_or_user_is_told(postgres_url: str) -> None:
+    base = postgres_url.rpartition("/")[0]
+    with pytest.raises(ConfigError) as error:
+        open_store(f"{base}/no_such_database")
+    assert "does not exist" in said(error)
