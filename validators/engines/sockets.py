@@ -1,6 +1,7 @@
 """Where engines listen, and what one must be able to enforce before a guest is let in."""
 
 import os
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,9 @@ def connect(url: str | None = None) -> DockerEngine:
         if api is None:
             raise EngineUnavailableError(f"No container engine answers at {url}. {_INSTALL_HINT}")
         return _fit(api, url)
-    for socket in _usual_sockets():
-        address = f"unix://{socket}"
-        api = _reach(address) if socket.exists() else None
+    for path in _usual_sockets():
+        address = f"unix://{path}"
+        api = _reach(address) if path.exists() else None
         if api is not None:
             return _fit(api, address)
     raise EngineUnavailableError(f"No container engine answers on this machine. {_INSTALL_HINT}")
@@ -66,6 +67,8 @@ def _checked(url: str) -> str:
 
 def _reach(url: str) -> APIClient | None:
     """A client whose engine answered; None when nothing does."""
+    if not _listens(url):  # asked first, as the client does not clean up after itself
+        return None
     api: APIClient | None = None
     try:
         api = APIClient(base_url=url, version="auto", timeout=_ANSWER_S)
@@ -75,6 +78,19 @@ def _reach(url: str) -> APIClient | None:
             api.close()
         return None
     return api
+
+
+def _listens(url: str) -> bool:
+    scheme, _, address = url.partition("://")
+    host, _, port = address.rstrip("/").rpartition(":")
+    family = socket.AF_UNIX if scheme == "unix" else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.settimeout(_ANSWER_S)
+            probe.connect(address if scheme == "unix" else (host, int(port)))
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _fit(api: APIClient, url: str) -> DockerEngine:

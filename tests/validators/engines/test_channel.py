@@ -1,0 +1,80 @@
+"""The report's way out: marks never stay in it, wherever the stream is cut."""
+
+import socket
+import threading
+from collections.abc import Callable
+from itertools import cycle
+
+import pytest
+
+from tests.validators.engines.test_streams import _Reply, frame
+from validators.engines.channel import Channel
+from validators.engines.streams import Stream
+
+
+def open_channel(
+    answer: Callable[[socket.socket, bytes], None], *, limit: int = 1 << 20
+) -> Channel:
+    """A channel whose container answers each mark as `answer` does."""
+    ours, theirs = socket.socketpair()
+    reader = ours.makefile("rb")
+    hijacked = reader.raw
+    hijacked._response = _Reply(reader)  # type: ignore[attr-defined]
+    channel = Channel(Stream(hijacked), limit=limit)
+    ours.close()
+
+    def serve() -> None:
+        with theirs, theirs.makefile("rb") as lines:
+            for line in lines:
+                answer(theirs, line.strip())
+
+    threading.Thread(target=serve, daemon=True).start()
+    return channel
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 31, 33, 1000])
+def test_marks_cut_anywhere_are_taken_out(size: int) -> None:
+    counts = cycle(range(4))
+
+    def answer(theirs: socket.socket, mark: bytes) -> None:
+        said = b"before " + mark[:9] + mark + str(next(counts)).encode() + mark + b"after "
+        for at in range(0, len(said), size):
+            theirs.sendall(frame(said[at : at + size]))
+
+    channel = open_channel(answer)
+    for expected in range(3):
+        assert channel.drain(timeout_s=10) == expected
+    # The last "after " may still be under way: one more mark orders it.
+    assert channel.drain(timeout_s=10) == 3
+    report = channel.value()
+    channel.close()
+    assert report.count(b"before ") == 4
+    assert len(report.replace(b"before ", b"").replace(b"after ", b"")) == 4 * 9
+
+
+def test_a_container_that_ended_answers_no_more() -> None:
+    def answer(theirs: socket.socket, _: bytes) -> None:
+        theirs.sendall(frame(b"last words"))
+        theirs.shutdown(socket.SHUT_RDWR)
+
+    channel = open_channel(answer)
+    assert channel.drain(timeout_s=10) is None
+    assert channel.drain(timeout_s=10) is None
+    assert channel.value() == b"last words"
+    channel.close()
+
+
+def test_a_silent_container_is_not_waited_for_for_ever() -> None:
+    channel = open_channel(lambda *_: None)
+    assert channel.drain(timeout_s=0.05) is None
+    channel.close()
+
+
+def test_a_report_is_bounded() -> None:
+    def answer(theirs: socket.socket, mark: bytes) -> None:
+        theirs.sendall(frame(b"x" * 5000) + frame(mark + b"0" + mark))
+
+    channel = open_channel(answer, limit=100)
+    assert channel.drain(timeout_s=10) == 0
+    assert channel.value() == b"x" * 100
+    channel.close()

@@ -1,0 +1,67 @@
+"""What is asked of the engine for a guest."""
+
+from validators.engines.confinement import (
+    container_config,
+    guest_env,
+    install_config,
+    root_env,
+    run_config,
+)
+from validators.model import Limits
+
+LIMITS = Limits(memory_mb=1024, cpus=1.5, pids=99, disk_mb=300, network=True)
+
+
+def test_a_run_never_has_a_network_a_capability_or_a_host_path() -> None:
+    config = run_config(LIMITS, ipv6=True)
+    assert config["network_mode"] == "none"
+    assert config["read_only"] is True
+    assert config["cap_drop"] == ["ALL"]
+    assert "cap_add" not in config
+    assert "binds" not in config
+    assert config["security_opt"] == ["no-new-privileges"]
+
+
+def test_limits_are_passed_on() -> None:
+    config = run_config(LIMITS, ipv6=True)
+    assert config["mem_limit"] == config["memswap_limit"] == 1024 << 20
+    assert (config["pids_limit"], config["nano_cpus"]) == (99, 1_500_000_000)
+    ulimits = {limit["Name"]: limit["Hard"] for limit in config["ulimits"]}
+    assert ulimits["core"] == 0
+    assert ulimits["fsize"] == 300 << 20
+    assert ulimits["nofile"] < 100_000
+
+
+def test_filled_work_places_stay_below_the_memory_limit() -> None:
+    for limits in (LIMITS, Limits(), Limits(memory_mb=256, disk_mb=100_000)):
+        config = run_config(limits, ipv6=True)
+        sizes = [
+            int(option.removeprefix("size=").removesuffix("m"))
+            for options in config["tmpfs"].values()
+            for option in options.split(",")
+            if option.startswith("size=")
+        ]
+        assert sum(sizes) + config["shm_size"] // (1 << 20) < limits.memory_mb + 32
+
+
+def test_an_install_mounts_the_cache_volume_and_no_host_path() -> None:
+    config = install_config(LIMITS)
+    assert list(config["binds"]) == ["miner-uv-cache"]
+    assert "network_mode" not in config
+    assert config["cap_drop"] == ["ALL"]
+    assert "SYS_ADMIN" not in config["cap_add"]
+    assert install_config(Limits(network=False))["network_mode"] == "none"
+
+
+def test_a_host_without_ipv6_is_not_asked_for_it() -> None:
+    assert "sysctls" in run_config(LIMITS, ipv6=True)
+    assert "sysctls" not in run_config(LIMITS, ipv6=False)
+
+
+def test_root_starts_nothing_from_where_the_guest_may_write() -> None:
+    assert "/opt/venv/bin" in guest_env(installs=True)["PATH"].split(":")
+    assert "/opt/venv/bin" not in root_env(installs=True)["PATH"]
+
+
+def test_labels_are_kept() -> None:
+    assert container_config(labels={"a": "b"})["labels"] == {"a": "b"}
