@@ -2,7 +2,7 @@
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -93,21 +93,23 @@ class Mirror:
         blobs = [entry.blob for entry in self._at(commit, path) if entry.mode != "160000"]
         return self.blobs(blobs)[blobs[0]] if blobs else None
 
+    def read_all(self, commit: str, paths: Sequence[str]) -> Mapping[str, bytes]:
+        """Those of the files that are there, by path, in the order asked for; one run of git."""
+        asked = [path for path in dict.fromkeys(paths) if "\n" not in path]
+        self._checked(commit)
+        found = self._batch([f"{commit}:{path}" for path in asked])
+        return {
+            path: content for path, content in zip(asked, found, strict=True) if content is not None
+        }
+
     def blobs(self, oids: Sequence[str]) -> Mapping[str, bytes]:
         """Contents by blob name. BadItemError when one is missing."""
         wanted = tuple(dict.fromkeys(oids))
-        output = self._said(
-            self._run("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in wanted).encode())
-        )
-        found, at = {}, 0
-        for oid in wanted:
-            end = output.index(b"\n", at)
-            header = output[at:end].decode().split()
-            if len(header) != 3 or header[1] != "blob":
+        found = {}
+        for oid, content in zip(wanted, self._batch(wanted), strict=True):
+            if content is None:
                 raise BadItemError(f"Object {oid} of {self.name} is not a blob in the mirror.")
-            size = int(header[2])
-            found[oid] = output[end + 1 : end + 1 + size]
-            at = end + size + 2
+            found[oid] = content
         return found
 
     def tree(self, commit: str) -> Tree:
@@ -125,13 +127,15 @@ class Mirror:
         )
 
     def nearest_tag(self, commit: str) -> str | None:
-        """The nearest tag behind the commit (or on it) whose name has a digit."""
-        answer = self._run(
-            "describe", "--tags", "--abbrev=0", "--match=*[0-9]*", self._checked(commit)
-        )
-        if "No names found" in answer.error or "No tags can describe" in answer.error:
-            return None
-        return self._said(answer).decode("utf-8", "replace").strip()
+        """The nearest tag behind the commit, or on it, that is named like a version."""
+        for pattern in ("*[0-9].[0-9]*", "*[0-9]*"):  # "6.7" before "6.x"
+            describe = ("describe", "--tags", "--abbrev=0", f"--match={pattern}")
+            answer = self._run(*describe, self._checked(commit))
+            if answer.ok:
+                return answer.output.decode("utf-8", "replace").strip()
+            if "No names found" not in answer.error and "No tags can" not in answer.error:
+                self._said(answer)
+        return None
 
     def tree_id(self, commit: str) -> str:
         """The object id of a commit's tree."""
@@ -157,6 +161,22 @@ class Mirror:
                 if not self._run(*apply, stdin=patch, env=env).ok:
                     return None
             return self._said(self._run("write-tree", env=env)).decode().strip()
+
+    def _batch(self, names: Sequence[str]) -> Iterator[bytes | None]:
+        """The contents of objects, None for what is no blob."""
+        stdin = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+        output = self._said(self._run("cat-file", "--batch", stdin=stdin))
+        at = 0
+        for _ in names:
+            end = output.index(b"\n", at)
+            header = output[at:end].rsplit(b" ", 2)
+            at = end + 1
+            if header[-1] in (b"missing", b"ambiguous", b"submodule"):
+                yield None
+                continue
+            size = int(header[2])
+            yield output[at : at + size] if header[1] == b"blob" else None
+            at += size + 1
 
     def _at(self, commit: str, path: str) -> tuple[TreeEntry, ...]:
         """The entry of one path, if it is a file, a symlink or a submodule."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from miner.model import Gate, PullRequest
 from miner.split.closing import Closing
+from miner.split.licence import is_allowed
 from miner.split.patch import Section
 from miner.split.people import is_bot
 from miner.split.policy import GatePolicy
@@ -85,10 +86,13 @@ def language(context: Context) -> Refusal | None:
 
 def license_allowed(context: Context) -> Refusal | None:
     """The code's licence lets others use it."""
-    if context.license in context.policy.licenses:
+    if is_allowed(context.license, context.policy.licenses):
         return None
-    found = f"{context.license} is not" if context.license else "No licence was found among those"
-    return Refusal(gate=Gate.LICENSE_NOT_ALLOWED, detail=f"{found} allowed.")
+    found = context.license or "no licence that was recognised"
+    return Refusal(
+        gate=Gate.LICENSE_NOT_ALLOWED,
+        detail=f"The project has {found}; the policy allows {', '.join(context.policy.licenses)}.",
+    )
 
 
 def default_branch(context: Context) -> Refusal | None:
@@ -232,7 +236,6 @@ PULL_GATES: tuple[GateFunction, ...] = (
     revert,
     reverted,
     language,
-    license_allowed,
     default_branch,
     merged_by_bot,
     base_resolved,
@@ -240,6 +243,7 @@ PULL_GATES: tuple[GateFunction, ...] = (
 """Need no look into the mirror."""
 
 CHANGE_GATES: tuple[GateFunction, ...] = (
+    license_allowed,
     not_only_docs,
     linked_issue,
     one_issue,

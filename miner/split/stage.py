@@ -1,7 +1,7 @@
 """Split: a stored pull → Candidate | Rejection."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from miner.model import (
     StageReport,
 )
 from miner.progress import Progress
-from miner.split import gates, patch, version
+from miner.split import gates, licence, patch, version
 from miner.split.closing import closing
 from miner.split.gates import Context, Refusal
 from miner.split.policy import GatePolicy
@@ -143,7 +143,6 @@ def judge(
         policy=policy,
         closing=found,
         reverted_by=reverted_by,
-        license=pull.license,
         problem_statement=told.problem_statement,
     )
     refused = gates.refusal(gates.PULL_GATES, context)
@@ -151,7 +150,9 @@ def judge(
         return refused
     mirror, base = mirrors.open(pull.repo), _base_commit(pull)
     sections = _sections(pull, mirror, base, _language(context))
-    context = replace(context, sections=sections)
+    texts = mirror.read_all(base, licence.PATHS)
+    told_license = licence.license_of(_decoded(texts)) or pull.license
+    context = replace(context, sections=sections, license=told_license)
     refused = gates.refusal(gates.CHANGE_GATES, context) or _sum(pull, mirror, base, sections)
     if refused is not None:
         return refused
@@ -220,11 +221,12 @@ def _version(mirror: Mirror, base: str) -> str:
     tagged = None if tag is None else version.version_of_tag(tag)
     if tagged is not None:
         return tagged
-    texts = {}
-    for path in version.version_paths(mirror.paths(base)):
-        content = mirror.read(base, path)
-        texts[path] = (content or b"").decode("utf-8", "replace")
-    return version.version_of_files(texts)
+    paths = version.version_paths(mirror.paths(base))
+    return version.version_of_files(_decoded(mirror.read_all(base, paths)))
+
+
+def _decoded(files: Mapping[str, bytes]) -> Mapping[str, str]:
+    return {path: content.decode("utf-8", "replace") for path, content in files.items()}
 
 
 def _language(context: Context) -> str:

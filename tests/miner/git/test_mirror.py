@@ -222,3 +222,28 @@ def test_patches_that_add_up_give_the_merge_tree(mirrors: Mirrors, upstream: Rep
     assert mirror.apply_check(base, [one, one]) is None
     assert mirror.apply_check(base, [b"no patch"]) is None
     assert sorted(mirror.path.rglob("*")) == before
+
+
+def test_read_many_files_at_once(mirrors: Mirrors, upstream: Repository) -> None:
+    commit = upstream.commit({"d/a": b"\xff\n\n", "b": "", LATIN1: "x", "n\nl": "x", "s p": "y"})
+    upstream.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
+    upstream.git("commit", "--quiet", "--message=Sub")
+    mirror = _mirror(mirrors, upstream)
+    asked = ["none", "s p", "b", "d", "d/a", LATIN1, "n\nl", "b", "sub"]
+    found = mirror.read_all(upstream.head(), asked)
+    assert found == {"s p": b"y", "b": b"", "d/a": b"\xff\n\n", LATIN1: b"x"}
+    assert list(found) == ["s p", "b", "d/a", LATIN1]
+    assert mirror.read_all(commit, []) == {}
+    with pytest.raises(BadItemError):
+        mirror.read_all("main", ["b"])
+
+
+def test_a_tag_with_two_numbers_is_preferred(mirrors: Mirrors, upstream: Repository) -> None:
+    upstream.commit({"a": "1\n"})
+    upstream.git("tag", "6.7")
+    commit = upstream.commit({"a": "2\n"})
+    upstream.git("tag", "6.x")
+    assert _mirror(mirrors, upstream).nearest_tag(commit) == "6.7"
+    upstream.git("tag", "-d", "6.7")
+    lone = Mirrors(upstream.path.parent / "lone").update("o/r", str(upstream.path))
+    assert lone.nearest_tag(commit) == "6.x"

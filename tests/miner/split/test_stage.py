@@ -291,3 +291,21 @@ def test_version_without_a_tag_is_the_projects_own(tmp_path: Path) -> None:
     found = _only(store)
     assert isinstance(found, Candidate)
     assert found.version == "3.2"
+
+
+def test_the_licence_is_the_one_at_the_base_commit(line: Line) -> None:
+    line.upstream.commit({"LICENSE": "GNU GENERAL PUBLIC LICENSE\nVersion 3, 29 June 2007\n"})
+    old = line.pull(GOOD, number=1)
+    line.upstream.commit({"LICENSE": None, "setup.cfg": "[metadata]\nlicense = MIT\n"})
+    new = line.pull({"pkg/a.py": "3\n", "tests/test_a.py": "3\n"}, number=2, license="GPL-3.0")
+    store = ListStore([old, new])
+    line.split(store)
+    assert store.outcomes() == {1: Gate.LICENSE_NOT_ALLOWED, 2: "candidate"}
+
+
+def test_what_a_candidate_is_made_of_is_the_same_every_time(line: Line) -> None:
+    pull = line.pull(GOOD)
+    one, other = ListStore([pull]), ListStore([pull])
+    line.split(one)
+    line.split(other)
+    assert one.results == other.results
