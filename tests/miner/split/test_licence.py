@@ -17,9 +17,7 @@ ENDORSE = "3. Neither the name of Ann nor the names of its contributors may be u
 ADVERTISE = "3. All advertising materials mentioning features of this software must say so."
 ISC = """Permission to use, copy, modify, and/or distribute this software for any purpose
 with or without fee is hereby granted{more}."""
-GPL3 = "GNU GENERAL PUBLIC LICENSE
- Version 3, 29 June 2007
-" + "x " * 200 + "GNU Affero General Public License"
+GPL3 = "GNU GENERAL PUBLIC LICENSE\n Version 3\n" + "x " * 200 + "GNU Affero General Public License"
 
 
 @pytest.mark.parametrize(
