@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Self
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import httpx
@@ -35,6 +36,8 @@ from miner.errors import (
 )
 from miner.rategate import MAX_STRIKES, Budget, RateGate, backed_off, limit_of
 from miner.wire import Request, Response, Token, Transport
+
+__all__ = ["API_VERSION", "HttpClient", "HttpxTransport", "Token"]
 
 API_VERSION = "2022-11-28"
 """Pinned: GitHub's 2026-03-10 drops fields, and without the header its default may move."""
@@ -80,6 +83,10 @@ class HttpxTransport:
                 )
             yield from opened.iter_raw()
 
+    def close(self) -> None:
+        """See Transport."""
+        self._client.close()
+
     @contextmanager
     def _opened(self, request: Request) -> Iterator[httpx.Response]:
         try:
@@ -113,7 +120,10 @@ class _Lane:
 
 
 class HttpClient:
-    """Requests to one API. Thread-safe; the clock and the sleep may be given by tests."""
+    """Requests to one API; close it, or use it by `with`. Thread-safe.
+
+    Tests may give the clock and the sleep.
+    """
 
     def __init__(  # noqa: PLR0913 - all but the first have a default
         self,
@@ -138,6 +148,16 @@ class HttpClient:
         self._max_wait_s = max_wait_s
         self._clock = clock
         self._sleep = sleep
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._transport.close()
 
     @property
     def has_token(self) -> bool:

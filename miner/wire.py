@@ -75,3 +75,7 @@ class Transport(Protocol):
     def stream(self, request: Request) -> Iterator[bytes]:
         """The body of a 200, piece by piece; NotFoundError on 404."""
         ...
+
+    def close(self) -> None:
+        """Let go of connections; the last call."""
+        ...

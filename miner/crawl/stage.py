@@ -167,7 +167,7 @@ class _Pass:
                 return self._failed(name, error)
             reason = error.reason if isinstance(error, BlockedError) else "deleted"
             self._store.bury(known, reason=reason, now=self._now())
-            self._counts["buried"] += 1
+            self._counts["repositories_gone"] += 1
             return f"gone ({reason})"
         except (ConfigError, RateLimitedError) as error:
             self._failed(name, error)

@@ -147,6 +147,9 @@ class FakeGitHub:
         """See Transport."""
         raise NotImplementedError
 
+    def close(self) -> None:
+        """See Transport."""
+
     def repo(self, name: str) -> Node | None:
         """By its present or a former name."""
         for repo in self.repos:
@@ -299,7 +302,8 @@ class FakeGitHub:
                 return answered(request, repo["languages"])
             case ["pulls"]:
                 return self._pulls_list(request, repo, int(parse_qs(parts.query)["per_page"][0]))
-        raise AssertionError(request.url)
+            case _:
+                raise AssertionError(request.url)
 
     def _pulls_list(self, request: Request, repo: Node, count: int) -> Response:
         newest = sorted(repo["pulls"], key=lambda p: (p["updatedAt"], p["number"]), reverse=True)

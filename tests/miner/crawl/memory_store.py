@@ -26,7 +26,7 @@ class MemoryStore:
     marks: dict[int, tuple[datetime | None, str | None]] = field(default_factory=dict)
     failures: list[tuple[str, str]] = field(default_factory=list)
     rejections: dict[tuple[str, int, str], Rejection] = field(default_factory=dict)
-    tombs: dict[str, str] = field(default_factory=dict)
+    tombs: dict[int, str] = field(default_factory=dict)
     writes: int = 0
     kill_at: int | None = None
 
@@ -55,6 +55,7 @@ class MemoryStore:
         self._write()
         self.repos[repo.database_id] = repo
         self.former[repo.name.lower()] = repo.database_id
+        self.tombs.pop(repo.database_id, None)
 
     def watermark(self, repo: Repo) -> datetime | None:
         """See Store."""
@@ -94,8 +95,8 @@ class MemoryStore:
         key = (rejection.repo, rejection.pull_number, rejection.detail)
         self.rejections.setdefault(key, rejection)
 
-    def bury(self, repo: str, *, state: str, detail: str, now: datetime) -> None:
+    def bury(self, repo: Repo, *, reason: str, now: datetime) -> None:
         """See Store."""
-        if self.tombs.get(repo, "back") != state:
+        if self.tombs.get(repo.database_id) != reason:
             self._write()
-            self.tombs[repo] = state
+            self.tombs[repo.database_id] = reason

@@ -173,13 +173,13 @@ def test_an_unknown_repository_among_others_does_not_stop_them(scene: Scene) -> 
 def test_a_deleted_repository_is_buried_and_rises_when_it_is_back(scene: Scene) -> None:
     scene.crawl()
     repo = scene.fake.repos.pop()
-    assert scene.crawl("o/r").counts == {"deleted": 1}
-    assert scene.store.tombs == {"o/r": "deleted"}
+    assert scene.crawl("o/r").counts == {"repositories_gone": 1}
+    assert scene.store.tombs == {1: "deleted"}
     assert len(scene.store.pulls) == 6
     scene.fake.repos.append(repo)
     repo["pulls"].append(pull(9, mergedAt=None, updatedAt=at(28)))
     scene.crawl("o/r")
-    assert scene.store.tombs == {"o/r": "back"}
+    assert scene.store.tombs == {}
 
 
 @pytest.mark.parametrize(("status", "reason"), [(451, "dmca"), (403, "tos")])
@@ -187,8 +187,8 @@ def test_a_blocked_repository_is_buried(scene: Scene, status: int, reason: str) 
     scene.crawl()
     block = {"message": "Repository access blocked", "block": {"reason": reason}}
     scene.fake.faults.append(lambda r: answered(r, block, status=status))
-    assert scene.crawl().counts == {"blocked": 1}
-    assert scene.store.tombs == {"o/r": "blocked"}
+    assert scene.crawl().counts == {"repositories_gone": 1}
+    assert scene.store.tombs == {1: reason}
 
 
 def test_a_revoked_token_stops_everything(two: Scene) -> None:
