@@ -1,0 +1,327 @@
+"""The verify stage on a real database and mirror, with scripted examinations."""
+
+import io
+import tarfile
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+)
+from datetime import datetime, timedelta
+
+import pytest
+
+from miner.git import Mirrors
+from miner.model import Candidate, StageReport
+from miner.progress import SilentProgress
+from miner.store import Database
+from miner.verify.stage import IncompleteError, verify
+from tests.fakes.serial import SerialExecutor
+from tests.fakes.workshop import Answer, FakeWorkshop
+from tests.miner.store.samples import (
+    NOW,
+    POLICY,
+    accepted,
+    attempt,
+    candidate,
+    pull,
+    refused,
+    repo,
+)
+from validators.errors import EngineTooOldError, EngineUnavailableError
+from validators.model import QUICK, Examination, Recipe, Task, Verdict
+
+NO_ENGINE = EngineUnavailableError("No engine answers; start Docker.")
+
+
+class Clock:
+    """Stands still until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.at = NOW
+
+    def __call__(self) -> datetime:
+        return self.at
+
+
+class Notes(SilentProgress):
+    """Remembers what was said of finished items."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def advance(self, what: str, note: str, *, by: int = 1) -> None:
+        """Only of finished ones."""
+        if by:
+            self.said.append(note)
+
+
+class Line:
+    """The stage with everything it is handed, but for what a test sets."""
+
+    def __init__(self, database: Database, mirrors: Mirrors, commit: str) -> None:
+        self.database = database
+        self.mirrors = mirrors
+        self.commit = commit
+        self.now = Clock()
+        self.notes = Notes()
+
+    def candidates(self, *numbers: int) -> tuple[Candidate, ...]:
+        """Crawled and split."""
+        self.database.crawl.save_repo(repo(), now=NOW)
+        found = tuple(candidate(number, base_commit=self.commit) for number in numbers)
+        for one in found:
+            self.database.crawl.save_pull(pull(one.pull_number), raw=b"{}")
+            self.database.split.save_split(pull(one.pull_number), one, policy=POLICY)
+        return found
+
+    def verify(
+        self, workshop: FakeWorkshop, executor: Executor | None = None, **changes: object
+    ) -> StageReport:
+        """Run it."""
+        arguments: dict[str, object] = {"repo": None, "limit": 99} | changes
+        return verify(
+            self.database.verify,
+            executor=executor or SerialExecutor(),
+            workshop=workshop,
+            mirrors=self.mirrors,
+            policy=QUICK,
+            now=self.now,
+            progress=self.notes,
+            **arguments,  # type: ignore[arg-type]  # named as in verify
+        )
+
+
+@pytest.fixture
+def line(database: Database, mirrors: Mirrors, commit: str) -> Line:
+    """The stage on an empty database."""
+    return Line(database, mirrors, commit)
+
+
+def answers(of: Sequence[Candidate]) -> dict[str, Answer]:
+    """All accepted."""
+    return {one.instance_id: accepted(one).examination for one in of}
+
+
+def live(database: Database) -> int:
+    """How many leases are alive."""
+    return len(database.admin.status().work)
+
+
+def test_accepted_and_rejected_are_stored_and_told(line: Line) -> None:
+    one, two = line.candidates(1, 2)
+    workshop = FakeWorkshop(answers((one,)) | {"o__r-2": refused(two).examination})
+    report = line.verify(workshop)
+    assert (report.done, report.rejected, report.retried) == (1, 1, 0)
+    assert report.counts == {"accepted": 1, "build_failed": 1}
+    assert sorted(line.notes.said) == [
+        "o__r-1: accepted, 1 FAIL_TO_PASS",
+        "o__r-2: rejected: build_failed (package_not_found: nope)",
+    ]
+    funnel = line.database.admin.funnel()
+    assert (funnel.instances, dict(funnel.verify_rejections)) == (1, {"build_failed": 1})
+    assert live(line.database) == 0
+
+
+def test_a_second_call_does_nothing(line: Line) -> None:
+    found = line.candidates(1, 2)
+    line.verify(FakeWorkshop(answers(found)))
+    workshop = FakeWorkshop({})
+    report = line.verify(workshop)
+    assert (report.done, report.counts, workshop.asked) == (0, {}, [])
+
+
+def test_the_task_holds_the_tree_of_the_base_commit(line: Line) -> None:
+    (one,) = line.candidates(1)
+    seen: list[Task] = []
+
+    def look(task: Task) -> Examination:
+        seen.append(task)
+        return accepted(one).examination
+
+    line.verify(FakeWorkshop({one.instance_id: look}))
+    (task,) = seen
+    with tarfile.open(fileobj=io.BytesIO(task.tree.tar)) as tar:
+        assert [member.name.removeprefix("./") for member in tar if member.isfile()] == ["core.py"]
+    assert (task.patch, task.test_patch, task.merged_at) == (
+        one.patch,
+        one.test_patch,
+        one.merged_at,
+    )
+
+
+def test_the_limit_is_kept(line: Line) -> None:
+    found = line.candidates(1, 2, 3)
+    assert line.verify(FakeWorkshop(answers(found)), limit=2).done == 2
+    assert line.verify(FakeWorkshop(answers(found)), limit=2).done == 1
+
+
+def test_no_more_trees_than_allowed_are_in_flight(line: Line) -> None:
+    found = line.candidates(*range(1, 9))
+    lock, now, most = threading.Lock(), [0], [0]
+    gate = threading.Barrier(2, timeout=20)
+
+    def work(task: Task) -> Examination:
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        gate.wait()  # two at once, always
+        with lock:
+            now[0] -= 1
+        return accepted(found[int(task.instance_id[-1]) - 1]).examination
+
+    with ThreadPoolExecutor(8) as pool:
+        report = line.verify(
+            FakeWorkshop({one.instance_id: work for one in found}), pool, in_flight=2
+        )
+    assert (report.done, most[0]) == (8, 2)
+
+
+def test_stored_recipes_are_handed_over_a_persons_first(line: Line) -> None:
+    found = line.candidates(1, 2)
+    line.verify(FakeWorkshop(answers(found[:1]) | {"o__r-2": NO_ENGINE}))
+    mine = Recipe(language="python", python="3.8")
+    line.database.admin.set_recipe("o/r", mine, author="ann")
+    workshop = FakeWorkshop(answers(found))
+    line.verify(workshop)
+    stored = workshop.asked[0][2]
+    assert [(recipe.python, recipe.origin, recipe.lock) for recipe in stored] == [
+        ("3.8", "maintainer", None),
+        ("3.12", "stored", None),
+    ]
+
+
+def test_a_dead_engine_is_no_verdict_backs_off_and_is_told(line: Line) -> None:
+    (one,) = line.candidates(1)
+    with pytest.raises(IncompleteError, match="No engine answers; start Docker") as error:
+        line.verify(FakeWorkshop({one.instance_id: NO_ENGINE}))
+    assert error.value.exit_code == 75
+    assert error.value.report.retried == 1
+    funnel = line.database.admin.funnel()
+    assert (funnel.waiting_verify, funnel.instances, funnel.verify_rejections) == (1, 0, {})
+    assert line.verify(FakeWorkshop({})).done == 0  # it backs off
+    line.now.at += timedelta(minutes=2)
+    assert line.verify(FakeWorkshop(answers((one,)))).done == 1
+
+
+def test_a_failure_of_one_does_not_stop_the_others(line: Line) -> None:
+    found = line.candidates(1, 2, 3)
+    broken: dict[str, Answer] = {"o__r-2": KeyError("bug")}
+    report = line.verify(FakeWorkshop(answers(found) | broken))
+    assert (report.done, report.retried) == (2, 1)
+    evidence = line.database.admin.evidence("o__r-2")
+    assert evidence is not None
+    assert [error for _, error in evidence.failures] == ["KeyError: 'bug'"]
+
+
+def test_failures_in_a_row_give_the_pass_up(line: Line) -> None:
+    found = line.candidates(*range(1, 9))
+    workshop = FakeWorkshop({one.instance_id: NO_ENGINE for one in found})
+    with pytest.raises(IncompleteError):
+        line.verify(workshop, in_flight=1)
+    assert len(workshop.asked) == 3
+    assert live(line.database) == 0
+
+
+def test_an_old_engine_is_passed_on_and_everything_released(line: Line) -> None:
+    found = line.candidates(1, 2)
+    workshop = FakeWorkshop({one.instance_id: EngineTooOldError("old") for one in found})
+    with pytest.raises(EngineTooOldError):
+        line.verify(workshop)
+    assert live(line.database) == 0
+    assert line.verify(FakeWorkshop(answers(found))).done == 2
+
+
+def test_a_missing_mirror_stays_due(line: Line) -> None:
+    found = line.candidates(1)
+    whole, line.mirrors = line.mirrors, Mirrors(line.mirrors.root / "none")
+    with pytest.raises(IncompleteError, match="no mirror of o/r"):
+        line.verify(FakeWorkshop(answers(found)))
+    line.mirrors = whole
+    line.now.at += timedelta(minutes=2)
+    assert line.verify(FakeWorkshop(answers(found))).done == 1
+
+
+def test_an_acceptance_without_fail_to_pass_is_not_believed(line: Line) -> None:
+    (one,) = line.candidates(1)
+    nothing = Examination(
+        instance_id="o__r-1",
+        attempts=(attempt(verdict=Verdict()),),
+        verdict=Verdict(),
+    )
+    with pytest.raises(IncompleteError, match="without any FAIL_TO_PASS"):
+        line.verify(FakeWorkshop({one.instance_id: nothing}))
+    assert line.database.admin.funnel().instances == 0
+
+
+def test_ctrl_c_closes_the_workshop_and_frees_everything_at_once(line: Line) -> None:
+    found = line.candidates(1, 2, 3)
+    workshop: FakeWorkshop
+
+    def wait_for_the_end(task: Task) -> Examination:
+        assert workshop.closed.wait(20)
+        raise NO_ENGINE
+
+    workshop = FakeWorkshop(answers(found) | {"o__r-2": wait_for_the_end})
+
+    class Interrupted(Notes):
+        def advance(self, what: str, note: str, *, by: int = 1) -> None:
+            if by:
+                raise KeyboardInterrupt
+
+    line.notes = Interrupted()
+    with ThreadPoolExecutor(2) as pool, pytest.raises(KeyboardInterrupt):
+        line.verify(workshop, pool)
+    assert workshop.closed.is_set()
+    assert live(line.database) == 0
+    line.notes = Notes()
+    assert line.verify(FakeWorkshop(answers(found))).done == 2  # one was stored before
+    assert line.database.admin.funnel().instances == 3
+
+
+class Breaking(Executor):
+    """Takes work and loses it, as a cluster does whose scheduler dies."""
+
+    def __init__(self, end: Callable[[Future[Examination]], object]) -> None:
+        self._end = end
+
+    def submit(self, *_: object, **__: object) -> Future[Examination]:  # type: ignore[override]  # narrower
+        """Lost."""
+        future: Future[Examination] = Future()
+        self._end(future)
+        return future
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda future: (future.cancel(), future.set_running_or_notify_cancel()),
+        lambda future: future.set_exception(BrokenExecutor("gone")),
+        lambda future: None,
+    ],
+    ids=["cancelled", "broken", "never ends"],
+)
+def test_a_broken_executor_loses_nothing(
+    line: Line, end: Callable[[Future[Examination]], object]
+) -> None:
+    found = line.candidates(1, 2, 3)
+    with pytest.raises(IncompleteError, match="lost its work"):
+        line.verify(FakeWorkshop({}), Breaking(end), in_flight=2, result_s=0.01)
+    assert live(line.database) == 0
+    line.now.at += timedelta(minutes=2)
+    assert line.verify(FakeWorkshop(answers(found))).done == 3
+
+
+def test_a_lost_lease_writes_nothing(line: Line) -> None:
+    (one,) = line.candidates(1)
+
+    def slow(task: Task) -> Examination:
+        line.now.at += timedelta(hours=1)
+        return accepted(one).examination
+
+    report = line.verify(FakeWorkshop({one.instance_id: slow}), limit=1)
+    assert (report.done, report.counts) == (0, {"lease_lost": 1})
+    assert line.database.admin.funnel().instances == 0
