@@ -53,7 +53,7 @@ class Notes(SilentProgress):
     def __init__(self) -> None:
         self.said: list[str] = []
 
-    def advance(self, what: str, note: str, *, by: int = 1) -> None:
+    def advance(self, what: str, note: str, *, by: int = 1) -> None:  # noqa: ARG002
         """Only of finished ones."""
         if by:
             self.said.append(note)
@@ -268,7 +268,7 @@ def test_ctrl_c_closes_the_workshop_and_frees_everything_at_once(line: Line) -> 
     workshop = FakeWorkshop(answers(found) | {"o__r-2": wait_for_the_end})
 
     class Interrupted(Notes):
-        def advance(self, what: str, note: str, *, by: int = 1) -> None:
+        def advance(self, what: str, note: str, *, by: int = 1) -> None:  # noqa: ARG002
             if by:
                 raise KeyboardInterrupt
 
@@ -300,7 +300,7 @@ class Breaking(Executor):
     [
         lambda future: (future.cancel(), future.set_running_or_notify_cancel()),
         lambda future: future.set_exception(BrokenExecutor("gone")),
-        lambda future: None,
+        lambda _: None,
     ],
     ids=["cancelled", "broken", "never ends"],
 )
