@@ -51,12 +51,13 @@ def base(engine: DockerEngine) -> Image:
     return image
 
 
-def containers(address: str | None, label: str) -> list[str]:
-    """Names of the containers with that label, running or not, asked past our own code."""
+def containers(address: str | None, label: str, *, running: bool = False) -> list[str]:
+    """Names of the containers with that label, running or all, asked past our own code."""
     api = APIClient(base_url=address or "unix:///var/run/docker.sock", version="auto")
     try:
         return [
-            str(each["Names"][0]) for each in api.containers(all=True, filters={"label": label})
+            str(each["Names"][0])
+            for each in api.containers(all=not running, filters={"label": label})
         ]
     finally:
         api.close()
