@@ -240,7 +240,7 @@ def make_plugin(reporter: Reporter) -> Any:
                 outcome=report.outcome,
                 xfail=hasattr(report, "wasxfail"),
                 sub="subtest" in type(report).__name__.lower(),
-                timeout=report.outcome == "failed" and report.nodeid in reporter.timed_out,
+                timeout=report.nodeid in reporter.timed_out,
                 duration=round(float(getattr(report, "duration", 0.0)), 4),
                 message=_message(report.longrepr) if report.outcome != "passed" else "",
             )
@@ -292,7 +292,7 @@ def _flatten(suite: Any) -> Iterator[Any]:
 
 def _identify(test: Any) -> Tuple[str, bool]:
     """A test's id, and whether it stands for something that could not even be collected."""
-    identifier = test.id()
+    identifier = getattr(test, "test_case", test).id()  # of a subtest: its test's
     stand_ins = ("unittest.loader._FailedTest.", "unittest.loader.ModuleImportFailure.")
     for prefix in stand_ins:
         if identifier.startswith(prefix):
@@ -328,7 +328,7 @@ def make_result_class(reporter: Reporter, base: Any) -> Any:
             outcome=outcome,
             xfail=more.get("xfail", False),
             sub=more.get("sub", False),
-            timeout=identifier in reporter.timed_out and outcome in ("failed", "error"),
+            timeout=identifier in reporter.timed_out,
             duration=0.0,
             message=clip(message),
         )
