@@ -270,10 +270,43 @@ def _reports(entries: Iterable[Any]) -> List[Any]:
     return [entry for entry in entries if "subtest" not in type(entry).__name__.lower()]
 
 
-def pytest_load_initial_conftests(early_config: Any) -> None:
+_QUIET = {
+    "no_cov": True,  # pytest-cov: slow, and its threshold changes the exit code
+    "numprocesses": 0,  # pytest-xdist: ids arrive by worker
+    "dist": "no",
+    "tx": [],
+    "maxfail": 0,  # whatever was asked for, every test is decided
+    "stepwise": False,
+    "continue_on_collection_errors": True,
+    "color": "no",
+    "reportchars": "fE",  # -rA is quadratic in the number of tests
+    "usepdb": False,
+    "randomly_reorganize": False,  # pytest-randomly
+    "randomly_seed": 1,
+    "hypothesis_seed": 0,
+    "timeout_method": "signal",  # pytest-timeout's thread method ends the whole process
+}
+"""Options that would take statuses away or make runs differ, and what they become. Only those that
+a loaded plug-in declares are set: nothing of a project's own options is removed or unknown."""
+
+
+def _calm(options: Any) -> None:
+    for name, value in _QUIET.items():
+        if hasattr(options, name):
+            setattr(options, name, list(value) if isinstance(value, list) else value)
+
+
+def pytest_load_initial_conftests(early_config: Any) -> Iterator[None]:
     """Start to report before any conftest is read: the one hook that is called so early."""
+    _calm(early_config.known_args_namespace)
     if _REPORTER is not None:
         early_config.pluginmanager.register(make_plugin(_REPORTER), "miner_reporter_hooks")
+    yield
+
+
+def pytest_cmdline_main(config: Any) -> None:
+    """Before any plug-in acts on its options."""
+    _calm(config.option)
 
 
 # ---------------------------------------------------- unittest and its kin
@@ -447,6 +480,8 @@ _REPORTER: Optional[Reporter] = None
 if __name__ == "miner_reporter":
     import pytest
 
+    pytest.hookimpl(hookwrapper=True)(pytest_load_initial_conftests)
+    pytest.hookimpl(tryfirst=True)(pytest_cmdline_main)
     _REPORTER = connect()
     forget_import_path()
     if _REPORTER is not None:

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 Event = Mapping[str, object]
 
+DIED = "the process died in this test"
+"""Message of a test that began and of which nothing more was heard."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
@@ -97,7 +100,9 @@ def category(event: Event) -> str | None:
     match event["event"]:
         case "collect":
             return _COLLECTED_BADLY.get(outcome)
-        case "phase" if event.get("sub") is not True:
+        case "phase" if event.get("sub") is True:
+            return "subtests failed" if outcome == "failed" else None
+        case "phase":
             if outcome == "skipped":
                 return "xfailed" if expected is True else "skipped"
             if outcome == "error" or (outcome == "failed" and when != "call"):

@@ -5,12 +5,13 @@ under its id fails (subtests, repeats). A test that was started and not ended is
 the process died; collected tests that never started were not run.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from validators.model import TestResult, TestStatus
-from validators.transcript import Event, events, strings, text
+from validators.transcript import DIED, Event, events, strings, text
 
 _FIXTURES = ("setUpClass (", "tearDownClass (", "setUpModule (", "tearDownModule (")
 """How unittest names what failed around tests instead of in one."""
@@ -85,7 +86,7 @@ def _result(sofar: _Sofar, *, ambiguous: bool, ended: bool) -> TestResult:
         return TestResult(status=sofar.good, duration_s=duration_s, ambiguous=ambiguous)
     if sofar.started and not ended:
         phase = "teardown" if "call" in sofar.phases else "call"
-        message = "the process died in this test"
+        message = DIED
         return TestResult(
             status=TestStatus.ERROR, phase=phase, message=message, ambiguous=ambiguous
         )
@@ -161,3 +162,30 @@ READERS: Mapping[str, Callable[[bytes], Mapping[str, TestResult]]] = {
     "django": read_report,
 }
 """By test runner: our reporter's records → test id → result. All three speak one format."""
+
+_PYTEST_SUMMARY = re.compile(
+    rb"^=* ?((?:\d+ [a-z ]+, )*\d+ [a-z ]+) in \d[\d.]*s(?: \(\d+:\d\d:\d\d\))? ?=*\r?$"
+)
+_PYTEST_COUNT = re.compile(rb"(\d+) ([a-z ]+)")
+_UNITTEST_SUMMARY = re.compile(rb"^(?:OK|FAILED)(?: \((.*)\))?\r?$")
+_UNITTEST_COUNT = re.compile(rb"(failures|errors)=(\d+)")
+_SAME = {b"errors": "error", b"failures": "failed"}
+_TAIL = 20_000
+
+
+def printed_counts(runner: str, output: bytes) -> Mapping[str, int] | None:
+    """The counts of the last summary line that the runner printed; None when there is none.
+
+    Only "failed", "error" and, from pytest, "passed" are told.
+    """
+    pattern = _PYTEST_SUMMARY if runner == "pytest" else _UNITTEST_SUMMARY
+    summaries = [match for line in output[-_TAIL:].split(b"\n") if (match := pattern.match(line))]
+    if not summaries:
+        return None
+    text = summaries[-1][1] or b""
+    if runner == "pytest":
+        pairs = [(name.strip(), int(count)) for count, name in _PYTEST_COUNT.findall(text)]
+    else:
+        pairs = [(name, int(count)) for name, count in _UNITTEST_COUNT.findall(text)]
+    counts = {_SAME.get(name, name.decode()): count for name, count in pairs}
+    return {"passed": 0, **counts} if runner == "pytest" else counts

@@ -1,0 +1,179 @@
+"""Pure rules: what repeated runs say of each test, and whether a model's run resolves an instance.
+
+Every rule and its reason stands in docs/verification.md. A test is in at most one list; the order
+of the runs of one phase does not matter.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from validators.model import Flaw, Tally, TestResult, TestStatus
+
+Results = Mapping[str, TestResult]
+
+FAILING = frozenset(
+    {TestStatus.FAILED, TestStatus.ERROR, TestStatus.TIMED_OUT, TestStatus.NOT_COLLECTED}
+)
+"""What counts as failing. Not skipped, not xfail, and not "never run because another test died"."""
+
+ALL_MISSING = "all_fail_to_pass_missing_before"
+"""Mark: no FAIL_TO_PASS test could even be collected before, so the issue may not name it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transitions:
+    """Every test of all runs, in the one list that its statuses put it in. Ids are sorted."""
+
+    fail_to_pass: tuple[str, ...] = ()
+    pass_to_pass: tuple[str, ...] = ()
+    fail_to_fail: tuple[str, ...] = ()
+    pass_to_fail: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    missing_before: tuple[str, ...] = ()
+    flaky_fixes: tuple[str, ...] = ()  # of `flaky`: failed before and passed after at least once
+
+
+@dataclass(slots=True)
+class _Lists:
+    fail_to_pass: list[str] = field(default_factory=list)
+    pass_to_pass: list[str] = field(default_factory=list)
+    fail_to_fail: list[str] = field(default_factory=list)
+    pass_to_fail: list[str] = field(default_factory=list)
+    flaky: list[str] = field(default_factory=list)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+
+
+def transitions(before: Sequence[Results], after: Sequence[Results]) -> Transitions:
+    """Sort every test by its statuses in all before-runs and all after-runs (one each at least)."""
+    lists = _Lists()
+    missing: list[str] = []
+    fixes: list[str] = []
+    for identifier in _test_ids((*before, *after)):
+        was, became = _statuses(identifier, before), _statuses(identifier, after)
+        if any(run[identifier].ambiguous for run in (*before, *after) if identifier in run):
+            lists.left_out.append((identifier, "several tests share this id"))
+            continue
+        _sort(lists, identifier, was, became)
+        if lists.fail_to_pass[-1:] == [identifier] and set(was) == {TestStatus.NOT_COLLECTED}:
+            missing.append(identifier)
+        fixed_once = FAILING & set(was) and TestStatus.PASSED in became
+        if lists.flaky[-1:] == [identifier] and fixed_once:
+            fixes.append(identifier)
+    return Transitions(
+        fail_to_pass=tuple(lists.fail_to_pass),
+        pass_to_pass=tuple(lists.pass_to_pass),
+        fail_to_fail=tuple(lists.fail_to_fail),
+        pass_to_fail=tuple(lists.pass_to_fail),
+        flaky=tuple(lists.flaky),
+        left_out=tuple(lists.left_out),
+        missing_before=tuple(missing),
+        flaky_fixes=tuple(fixes),
+    )
+
+
+def can_still_be_accepted(before: Sequence[Results], after: Sequence[Results]) -> bool:
+    """False when no further run can give a FAIL_TO_PASS test: each run only takes tests away."""
+    if not before or not after:
+        return True
+    return any(
+        FAILING.issuperset(_statuses(identifier, before))
+        and set(_statuses(identifier, after)) == {TestStatus.PASSED}
+        for identifier in _test_ids(after)
+    )
+
+
+def flaw_of(found: Transitions) -> Flaw | None:
+    """Why the transitions make no instance, or None."""
+    if found.pass_to_fail:
+        return Flaw.PASS_TO_FAIL
+    if found.fail_to_pass:
+        return None
+    return Flaw.FLAKY if found.flaky_fixes else Flaw.NO_FAIL_TO_PASS
+
+
+def marks_of(found: Transitions) -> tuple[str, ...]:
+    """What a maintainer should look at in an accepted instance."""
+    if found.fail_to_pass and found.missing_before == found.fail_to_pass:
+        return (ALL_MISSING,)
+    return ()
+
+
+def flake_rate(runs: Sequence[Results]) -> float:
+    """Of the tests seen in these runs of one phase, the share whose status varied (0 to 1)."""
+    ids = tuple(_test_ids(runs))
+    varied = sum(len(set(_statuses(identifier, runs))) > 1 for identifier in ids)
+    return varied / len(ids) if ids else 0.0
+
+
+def tally(required: Sequence[str], results: Results) -> Tally:
+    """How many of the required tests passed; skipped, missing and never run count as failed."""
+    passed = sum(_status(identifier, results) is TestStatus.PASSED for identifier in required)
+    return Tally(passed=passed, failed=len(required) - passed)
+
+
+def is_resolved(fail_to_pass: Sequence[str], pass_to_pass: Sequence[str], results: Results) -> bool:
+    """Every required test passed, and there is at least one that failed before."""
+    if not fail_to_pass:
+        return False
+    return all(
+        _status(identifier, results) is TestStatus.PASSED
+        for identifier in (*fail_to_pass, *pass_to_pass)
+    )
+
+
+def _sort(
+    lists: _Lists, identifier: str, was: Sequence[TestStatus], became: Sequence[TestStatus]
+) -> None:
+    reason = _left_out(was, became)
+    if reason is not None:
+        lists.left_out.append((identifier, reason))
+        return
+    match _kind(was), _kind(became):
+        case "failing", "passed":
+            lists.fail_to_pass.append(identifier)
+        case "passed", "passed":
+            lists.pass_to_pass.append(identifier)
+        case "failing", "failing":
+            lists.fail_to_fail.append(identifier)
+        case "passed", "failing" if TestStatus.NOT_COLLECTED in became:
+            lists.left_out.append((identifier, "gone after the fix"))
+        case "passed", "failing":
+            lists.pass_to_fail.append(identifier)
+        case _:
+            lists.flaky.append(identifier)
+
+
+def _left_out(was: Sequence[TestStatus], became: Sequence[TestStatus]) -> str | None:
+    """Why a test is in none of the four lists and not flaky either."""
+    statuses = {*was, *became}
+    for status in (TestStatus.SKIPPED, TestStatus.XFAIL, TestStatus.XPASS):
+        if status in statuses:
+            return str(status)
+    if TestStatus.NOT_RUN in statuses:
+        return "never run: the process ended first"
+    for phase, seen in (("before", was), ("after", became)):
+        if TestStatus.NOT_COLLECTED in seen and set(seen) != {TestStatus.NOT_COLLECTED}:
+            return f"volatile id: not in every {phase}-run"
+    return None
+
+
+def _kind(statuses: Sequence[TestStatus]) -> str:
+    if FAILING.issuperset(statuses):
+        return "failing"
+    return "passed" if set(statuses) == {TestStatus.PASSED} else "varying"
+
+
+def _test_ids(runs: Sequence[Results]) -> Iterator[str]:
+    """All tests of these runs, sorted; what merely failed to be collected is no test."""
+    ids = {key for run in runs for key, result in run.items() if result.phase != "collect"}
+    yield from sorted(ids)
+
+
+def _statuses(identifier: str, runs: Sequence[Results]) -> tuple[TestStatus, ...]:
+    return tuple(_status(identifier, run) for run in runs)
+
+
+def _status(identifier: str, results: Results) -> TestStatus:
+    result = results.get(identifier)
+    return result.status if result is not None else TestStatus.NOT_COLLECTED

@@ -1,0 +1,265 @@
+"""One run: a fresh container, the tree, patches on, the tests under limits, their report.
+
+Whatever the guest does is a value: a Run with a flaw and its evidence. EngineUnavailableError means
+the machinery failed and nothing was decided.
+"""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from validators import reporter
+from validators.engine import TREE, Container, ContainerEngine
+from validators.errors import EngineUnavailableError, UnknownRecipeError
+from validators.invocation import KIT, Invocation, header, invocation
+from validators.languages import LANGUAGES
+from validators.languages.python.report import printed_counts
+from validators.model import (
+    Environment,
+    Flaw,
+    Limits,
+    Outcome,
+    Phase,
+    Recipe,
+    Run,
+    TestResult,
+    TestStatus,
+    Tree,
+)
+from validators.transcript import DIED, Transcript, authentic, read_transcript
+from validators.worktree import PATCH_FAILED, kit_tar, prepare_script
+
+RUN_LABEL = "miner.run"
+PREPARE_S = 300.0
+"""For our own scripts in the container; trees of a hundred thousand files take a minute."""
+
+_PATCH_FLAWS = (Flaw.TEST_PATCH_DOES_NOT_APPLY, Flaw.GOLD_PATCH_DOES_NOT_APPLY)
+_DETAIL = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executed:
+    """What the test process left: JSON lines of its report, and how many forged lines came too."""
+
+    outcome: Outcome
+    report: bytes
+    foreign: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """Which state of the tree is run, the how-manieth time, and in which variant.
+
+    `patches` are the test patch, then the gold patch, as far as the phase has them. `env` overrides
+    what is fixed for all runs.
+    """
+
+    phase: Phase
+    attempt: int = 1
+    patches: tuple[bytes, ...] = ()
+    variant: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def run_tests(
+    tree: Tree,
+    environment: Environment,
+    trial: Trial,
+    *,
+    selection: Sequence[str],
+    engine: ContainerEngine,
+) -> Run:
+    """Run `selection` (paths in the tree, empty: all) in the state that `trial` names.
+
+    Paths of the selection that do not exist in this state are left out; when none exists, nothing
+    is run.
+    """
+    recipe = environment.recipe
+    call = invocation(recipe, selection=selection, env=trial.env)
+    started_at = datetime.now(UTC)
+    limits = Limits(memory_mb=recipe.memory_mb)
+    with engine.run(environment.image, limits, labels={RUN_LABEL: trial.phase}) as container:
+        container.put(TREE, tree.tar)
+        scripts = {
+            "prepare.sh": prepare_script(tree, patches=len(trial.patches)),
+            "test.sh": test_script(call),
+        }
+        container.put(KIT, kit_tar(reporter_source(), trial.patches, scripts=scripts), root=True)
+        flaw, outcome = _prepared(container)
+        if flaw is None and recipe.build_cmd is not None:
+            flaw, outcome = build(container, recipe, call)
+        if flaw is None:
+            executed = execute(container, recipe, call)
+            run = judge(executed, environment, phase=trial.phase)
+        else:
+            run = unrun(outcome, environment, flaw=flaw, phase=trial.phase)
+    return replace(run, attempt=trial.attempt, started_at=started_at, variant=trial.variant)
+
+
+def unrun(outcome: Outcome, environment: Environment, *, flaw: Flaw, phase: Phase) -> Run:
+    """A run whose tests never started: its patches or its build failed."""
+    return Run(
+        phase=phase,
+        attempt=1,
+        results={},
+        outcome=outcome,
+        image_digest=environment.image.digest,
+        started_at=datetime.now(UTC),
+        flaw=flaw,
+        detail=tail(outcome.output),
+    )
+
+
+def reporter_source() -> bytes:
+    """The text of the reporter: it is read, not run, on this side."""
+    return Path(reporter.__file__).read_bytes()
+
+
+def tail(output: bytes) -> str:
+    """The end of an output, for a person."""
+    return output[-_DETAIL:].decode("utf-8", "replace").strip()
+
+
+def test_script(call: Invocation) -> str:
+    """Bash: the selection, as far as it exists in this state, run by the recipe's command."""
+    return f"""cd {TREE}
+if [ $# -gt 0 ]; then
+    existing=()
+    for path in "$@"; do
+        if [ {int(call.by_path)} = 0 ] || [ -e "$path" ]; then existing+=("$path"); fi
+    done
+    [ ${{#existing[@]}} -gt 0 ] || exit 0
+    set -- "${{existing[@]}}"
+fi
+{call.line}
+"""
+
+
+test_script.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it where imported
+
+
+def _prepared(container: Container) -> tuple[Flaw | None, Outcome]:
+    outcome = container.exec(
+        ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=b""
+    )
+    number = outcome.exit_code - PATCH_FAILED
+    if 0 <= number < len(_PATCH_FLAWS):
+        return _PATCH_FLAWS[number], outcome
+    if not outcome.ok:
+        raise EngineUnavailableError(
+            f"The tree could not be prepared in its container: {tail(outcome.output)[-300:]}"
+        )
+    return None, outcome
+
+
+def build(container: Container, recipe: Recipe, call: Invocation) -> tuple[Flaw | None, Outcome]:
+    """Run the recipe's `build_cmd` in the patched tree, offline."""
+    command = ("/bin/bash", "-c", recipe.build_cmd or "true")
+    outcome = container.exec(
+        command, timeout_s=recipe.timeout_s, env=call.env, workdir=TREE, stdin=b""
+    )
+    return (None if outcome.ok else Flaw.BUILD_FAILED), outcome
+
+
+def execute(container: Container, recipe: Recipe, call: Invocation) -> Executed:
+    """Run the tests in a prepared container and collect what they reported."""
+    nonce = secrets.token_hex(8)
+    outcome = container.exec(
+        ("/bin/bash", f"{KIT}/test.sh", *call.selection),
+        timeout_s=recipe.timeout_s,
+        env=call.env,
+        workdir=TREE,
+        stdin=header(recipe, nonce),
+    )
+    report, foreign = authentic(container.report(), nonce)
+    return Executed(outcome=outcome, report=report, foreign=foreign)
+
+
+def judge(executed: Executed, environment: Environment, *, phase: Phase) -> Run:
+    """What a run says, from its report, its exit code and what the runner itself counted."""
+    recipe = environment.recipe
+    read = LANGUAGES[recipe.language].read_report.get(recipe.runner)
+    if read is None:
+        raise UnknownRecipeError(f"Nothing reads the reports of the runner {recipe.runner!r}.")
+    transcript = read_transcript(executed.report)
+    results = read(executed.report)
+    if executed.outcome.timed_out:
+        results = {key: _stopped(result) for key, result in results.items()}
+    flaw, detail = _flaw(executed, transcript, results, phase=phase, runner=recipe.runner)
+    return Run(
+        phase=phase,
+        attempt=1,
+        results=results,
+        outcome=executed.outcome,
+        image_digest=environment.image.digest,
+        started_at=datetime.now(UTC),
+        flaw=flaw,
+        detail=detail,
+    )
+
+
+def _stopped(result: TestResult) -> TestResult:
+    """The test that was running at the deadline timed out; it did not die by itself."""
+    if result.message != DIED:
+        return result
+    return replace(result, status=TestStatus.TIMED_OUT, message="running at the run's deadline")
+
+
+def _flaw(
+    executed: Executed,
+    transcript: Transcript,
+    results: Mapping[str, TestResult],
+    *,
+    phase: Phase,
+    runner: str,
+) -> tuple[Flaw | None, str]:
+    """Why this run says nothing, with the evidence; or no flaw, and how it ended."""
+    outcome = executed.outcome
+    if outcome.timed_out:
+        return _timed_out(phase), f"the run's deadline passed; {_last_started(transcript)}"
+    if not transcript.begun and not (phase is Phase.BASE and outcome.ok):
+        return Flaw.NO_TESTS_SEEN, tail(outcome.output)
+    decided = any(result.status is not TestStatus.NOT_RUN for result in results.values())
+    if not decided and phase not in {Phase.BASE, Phase.BEFORE}:
+        return Flaw.NO_TESTS_SEEN, tail(outcome.output)
+    if transcript.ended_with is None:
+        killed = "out of memory" if outcome.out_of_memory else f"exit {outcome.exit_code}"
+        return None, f"the process died ({killed}); {_last_started(transcript)}"
+    disagreement = _disagreement(outcome, transcript, runner=runner)
+    return (Flaw.COUNTS_DISAGREE, disagreement) if disagreement else (None, "")
+
+
+def _timed_out(phase: Phase) -> Flaw:
+    match phase:
+        case Phase.BASE | Phase.BEFORE:
+            return Flaw.TIMED_OUT_BEFORE
+        case Phase.AFTER | Phase.PROBE:
+            return Flaw.TIMED_OUT_AFTER
+        case Phase.MODEL:
+            return Flaw.TIMED_OUT
+
+
+def _last_started(transcript: Transcript) -> str:
+    return f"last started: {transcript.started[-1]}" if transcript.started else "no test started"
+
+
+def _disagreement(outcome: Outcome, transcript: Transcript, *, runner: str) -> str:
+    """Where exit code, the runner's own counts, its printed summary and the report differ."""
+    seen = transcript.seen
+    bad = sum(seen.get(name, 0) for name in ("failed", "error", "subtests failed"))
+    if outcome.exit_code != transcript.ended_with:
+        return f"exit code {outcome.exit_code}, but the runner ended with {transcript.ended_with}"
+    if transcript.collected is not None and transcript.collected != len(transcript.ids):
+        return f"{transcript.collected} tests collected, {len(transcript.ids)} reported"
+    if not transcript.counts_agree:
+        return f"the runner counted {dict(transcript.counts or {})}, reported are {dict(seen)}"
+    if bad and outcome.exit_code == 0:
+        return f"{bad} tests failed, but the exit code is 0"
+    printed = printed_counts(runner, outcome.output) or seen
+    printed_bad = printed.get("failed", 0) + printed.get("error", 0)
+    passed = seen.get("passed", 0)
+    if (printed_bad > 0) != (bad > 0) or printed.get("passed", passed) != passed:
+        return f"the summary says {dict(printed)}, reported are {dict(seen)}"
+    return ""

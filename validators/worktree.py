@@ -1,0 +1,96 @@
+"""The scripts and files that turn a tar of a commit into a work tree with patches on it.
+
+In the container the tree becomes a repository of one commit, dated like the base commit and tagged
+like it: version plug-ins ask git, tests do too, and patches need it. What the environment's install
+left in the tree (egg-info, generated versions, built extensions) comes on top, after the patches,
+and never replaces a file that is there.
+"""
+
+import io
+import tarfile
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+from shlex import quote
+
+from validators.invocation import KIT, LIBRARY, REPORTER_MODULE
+from validators.model import Tree
+from validators.patching import APPLY_SCRIPT, completed
+
+GENERATED = "/opt/miner/generated.tar"
+
+PATCH_FAILED = 40
+"""Exit status of `prepare_script` when the first patch does not apply; 41: the second; …"""
+
+_GIT_ENV = """
+export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_TERMINAL_PROMPT=0
+export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null
+export GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false
+export GIT_CONFIG_KEY_2=core.autocrlf GIT_CONFIG_VALUE_2=false
+"""
+
+_ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding\n"
+"""Bytes stay bytes: the tree's own .gitattributes must not convert what patches are applied to."""
+
+
+def repository_script(tree: Tree) -> str:
+    """Bash: make the tree's folder a repository of one commit."""
+    date = f"{tree.committed_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S+00:00}"
+    identity = "-c user.name=base -c user.email=base@localhost"
+    tag = (
+        f"git {identity} tag -a -m base -- {quote(tree.nearest_tag)} || true\n"
+        if tree.nearest_tag is not None
+        else ""
+    )
+    return f"""
+export GIT_AUTHOR_DATE={date} GIT_COMMITTER_DATE={date}
+git -c init.defaultBranch=main init -q .
+printf %s {quote(_ATTRIBUTES)} >.git/info/attributes
+git -c core.compression=0 add -A -f .
+git {identity} -c core.compression=0 commit -q --allow-empty --no-verify --no-gpg-sign -m base
+{tag}unset GIT_AUTHOR_DATE GIT_COMMITTER_DATE
+"""
+
+
+def prelude() -> str:
+    """Bash that every script of ours begins with: in the tree, git without foreign settings."""
+    return f"set -e\ncd /testbed\n{_GIT_ENV}{APPLY_SCRIPT}"
+
+
+def generated_script() -> str:
+    """Bash: bring what the install left in the tree, where a patch did not bring its own."""
+    return f"[ ! -s {GENERATED} ] || tar --extract --skip-old-files --file={GENERATED}\n"
+
+
+def prepare_script(tree: Tree, *, patches: int) -> str:
+    """Bash: repository, patches 0 … n-1 of the kit in order, generated files.
+
+    Exit status PATCH_FAILED + number of the patch that does not apply; else 0 or git's own.
+    """
+    names = " ".join(f"{KIT}/patches/{number}" for number in range(patches))
+    return f"""{prelude()}{repository_script(tree)}
+status=0
+apply_all {names} || status=$?
+[ "$status" != 99 ] || exit 99
+[ "$status" = 0 ] || exit $(({PATCH_FAILED} - 1 + status))
+{generated_script()}"""
+
+
+def kit_tar(reporter: bytes, patches: Sequence[bytes], *, scripts: Mapping[str, str]) -> bytes:
+    """Our files for a run, to be unpacked as root where KIT says."""
+    inside = LIBRARY.removeprefix(f"{KIT}/")
+    files = {
+        f"{inside}/{REPORTER_MODULE}.py": reporter,
+        **{f"patches/{number}": completed(patch) for number, patch in enumerate(patches)},
+        **{name: script.encode() for name, script in scripts.items()},
+    }
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for folder in sorted({name.rpartition("/")[0] for name in files} - {""}):
+            member = tarfile.TarInfo(folder)
+            member.type, member.mode = tarfile.DIRTYPE, 0o755
+            tar.addfile(member)
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = len(content), 0o644
+            tar.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
