@@ -93,6 +93,7 @@ class Flaw(StrEnum):
     PATCH_DOES_NOT_APPLY = "patch_does_not_apply"
     PATCH_REFUSED = "patch_refused"  # touches .git, leaves the tree, absolute path …
     TIMED_OUT = "timed_out"
+    TESTS_TAMPERED = "tests_tampered"  # test files changed while the tests ran
 
 
 class ProjectInstall(StrEnum):

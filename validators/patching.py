@@ -38,6 +38,7 @@ class FilePatch:
     paths: tuple[str, ...]
     added: tuple[bytes, ...]
     is_link: bool
+    is_deletion: bool
 
 
 def is_empty(patch: bytes) -> bool:
@@ -141,6 +142,7 @@ def _file_patch(part: tuple[list[bytes], list[bytes]]) -> FilePatch:
         paths=tuple(paths),
         added=tuple(added),
         is_link=any(_LINK_MODE.match(line) for line in header),
+        is_deletion=any(line.startswith(b"deleted file mode ") for line in header),
     )
 
 
@@ -194,7 +196,7 @@ clean_tree() {
 apply_once() {
     case "$1" in
         plain) git apply --verbose -- "$2" ;;
-        3way) git add -A -f . && git apply --verbose --3way -- "$2" ;;
+        3way) git add -A . && git apply --verbose --3way -- "$2" ;;
         reject) git apply --verbose --reject -- "$2" ;;
         fuzz) command -v patch >/dev/null && patch --batch --forward --fuzz=5 -p1 --unified \
             --no-backup-if-mismatch -i "$2" ;;

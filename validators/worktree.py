@@ -75,6 +75,51 @@ apply_all {names} || status=$?
 {generated_script()}"""
 
 
+def grading_scripts(tree: Tree, *, marker: str) -> Mapping[str, str]:
+    """Bash for a model's patch; patches in the kit are 0 test, 1 gold, 2 model.
+
+    prepare.sh applies the model's patch, with exit status PATCH_FAILED when it does not apply, and
+    prints, each ended by NUL: NUL marker, the model's tree, the final tree (base + test + gold),
+    status and path of every difference from the first to the second, marker, all final paths.
+    restore.sh TREE reads pairs of D or R and path, each ended by NUL, and removes or restores them.
+    blob.sh TREE:PATH prints a file.
+    """
+    final = "GIT_INDEX_FILE=.git/miner-final"
+    prepare = f"""{prelude()}{repository_script(tree)}
+{final} git read-tree HEAD
+{final} git apply --cached --whitespace=nowarn -- {KIT}/patches/0
+{final} git apply --cached --whitespace=nowarn -- {KIT}/patches/1
+final=$({final} git write-tree)
+status=0
+apply_all {KIT}/patches/2 || status=$?
+[ "$status" != 99 ] || exit 99
+[ "$status" = 0 ] || exit {PATCH_FAILED}
+git add -A -f .
+model=$(git write-tree)
+git reset -q
+printf '\\0%s\\0%s\\0%s\\0' {marker} "$model" "$final"
+git diff-tree -r -z --no-renames --name-status "$model" "$final"
+printf '%s\\0' {marker}
+git ls-tree -r -z --name-only "$final"
+"""
+    restore = f"""{prelude()}
+restored=() removed=()
+while IFS= read -r -d '' kind && IFS= read -r -d '' path; do
+    if [ "$kind" = R ]; then restored+=("$path"); else removed+=("$path"); fi
+done
+for path in "${{removed[@]}}"; do rm -rf -- "./$path"; done
+if [ ${{#restored[@]}} -gt 0 ]; then
+    printf '%s\\0' "${{restored[@]}}" | git --literal-pathspecs restore --source="$1" --worktree \
+        --pathspec-from-file=- --pathspec-file-nul
+fi
+{generated_script()}"""
+    return {
+        "prepare.sh": prepare,
+        "restore.sh": restore,
+        "blob.sh": f'{prelude()}git cat-file blob "$1"\n',
+    }
+
+
 def kit_tar(reporter: bytes, patches: Sequence[bytes], *, scripts: Mapping[str, str]) -> bytes:
     """Our files for a run, to be unpacked as root where KIT says."""
     inside = LIBRARY.removeprefix(f"{KIT}/")

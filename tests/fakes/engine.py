@@ -1,0 +1,149 @@
+"""A scripted container: says what a run's report and outcome are, without any container.
+
+Only `run` is scripted: each container takes the next `Script`. What was asked of it is kept.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from validators.errors import EngineUnavailableError
+from validators.model import Image, Limits, Outcome
+
+DONE = Outcome(exit_code=0, output=b"")
+
+
+def passing(*ids: str) -> list[Mapping[str, object]]:
+    """The records of a whole pytest run in which these tests passed."""
+    return events(dict.fromkeys(ids, "passed"))
+
+
+def events(outcomes: Mapping[str, str], *, status: int | None = None) -> list[Mapping[str, object]]:
+    """The records of a whole pytest run: test id → passed, failed, skipped or error (in setup)."""
+    records: list[Mapping[str, object]] = [{"event": "begin", "runner": "pytest"}]
+    records.append({"event": "items", "ids": list(outcomes)})
+    records.append({"event": "collected", "count": len(outcomes)})
+    for identifier, outcome in outcomes.items():
+        records.append({"event": "start", "id": identifier})
+        in_setup = outcome in {"error", "skipped"}
+        first = {"error": "failed"}.get(outcome, outcome) if in_setup else "passed"
+        phases = [("setup", first), ("teardown", "passed")]
+        if not in_setup:
+            phases.insert(1, ("call", outcome))
+        records += [
+            {"event": "phase", "id": identifier, "when": when, "outcome": result}
+            for when, result in phases
+        ]
+    bad = any(outcome in {"failed", "error"} for outcome in outcomes.values())
+    records.append({"event": "end", "status": int(bad) if status is None else status})
+    return records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """What happens in one container. The test command's exit code follows the report's end."""
+
+    records: Sequence[Mapping[str, object]] = ()
+    prepare: Outcome = DONE
+    build: Outcome = DONE
+    test: Outcome | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.test is not None:
+            return self.test
+        ends = [record["status"] for record in self.records if record["event"] == "end"]
+        return Outcome(exit_code=int(str(ends[-1])) if ends else 137, output=b"")
+
+
+@dataclass(slots=True)
+class FakeContainer:
+    """Plays one Script."""
+
+    script: Script
+    commands: list[Sequence[str]] = field(default_factory=list)
+    env: Mapping[str, str] = field(default_factory=dict)
+    files: dict[str, list[bytes]] = field(default_factory=dict)
+    nonce: str = ""
+
+    def exec(
+        self,
+        command: Sequence[str],
+        *,
+        timeout_s: float,
+        root: bool = False,
+        env: Mapping[str, str] | None = None,
+        workdir: str | None = None,
+        stdin: bytes | None = None,
+    ) -> Outcome:
+        self.commands.append(command)
+        if command[1].endswith("prepare.sh"):
+            return self.script.prepare
+        if command[1].endswith("test.sh"):
+            assert stdin is not None
+            self.nonce = stdin.split()[1].decode()
+            self.env = env or {}
+            return self.script.outcome
+        return self.script.build
+
+    def put(self, path: str, tar: bytes, *, root: bool = False) -> None:
+        self.files.setdefault(path, []).append(tar)
+
+    def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
+        return None
+
+    def report(self) -> bytes:
+        lines = [f"\n{self.nonce} . {json.dumps(record)}\n" for record in self.script.records]
+        return "".join(lines).encode()
+
+    def commit(self, tag: str, *, labels: Mapping[str, str]) -> Image:
+        raise NotImplementedError
+
+
+@dataclass(slots=True)
+class FakeEngine:
+    """Plays one Script a run, in order; when they are used up, the machinery has failed."""
+
+    scripts: Sequence[Script]
+    containers: list[FakeContainer] = field(default_factory=list)
+    name: str = "scripted"
+
+    @contextmanager
+    def run(
+        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+    ) -> Iterator[FakeContainer]:
+        if len(self.containers) == len(self.scripts):
+            raise EngineUnavailableError("the script has no more runs")
+        container = FakeContainer(self.scripts[len(self.containers)])
+        self.containers.append(container)
+        yield container
+
+    @contextmanager
+    def install(
+        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+    ) -> Iterator[FakeContainer]:
+        raise NotImplementedError
+        yield
+
+    def find(self, tag: str) -> Image | None:
+        return None
+
+    def pull(self, reference: str) -> Image | None:
+        return None
+
+    def import_root(self, tar: Path, *, tag: str, labels: Mapping[str, str]) -> Image:
+        raise NotImplementedError
+
+    def images(self, *, label: str) -> Sequence[tuple[Image, Mapping[str, str], int]]:
+        return ()
+
+    def remove_image(self, image: Image) -> bool:
+        return True
+
+    def sweep(self) -> int:
+        return 0
+
+    def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,157 @@
+"""The rules of verdicts and grades, by cases and by properties."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from validators.grading import (
+    ALL_MISSING,
+    can_still_be_accepted,
+    flake_rate,
+    flaw_of,
+    is_resolved,
+    marks_of,
+    tally,
+    transitions,
+)
+from validators.model import Flaw, TestResult, TestStatus
+
+P, F, E, S = TestStatus.PASSED, TestStatus.FAILED, TestStatus.ERROR, TestStatus.SKIPPED
+MISSING = TestStatus.NOT_COLLECTED
+T, NR, XF, XP = TestStatus.TIMED_OUT, TestStatus.NOT_RUN, TestStatus.XFAIL, TestStatus.XPASS
+LISTS = ("fail_to_pass", "pass_to_pass", "fail_to_fail", "pass_to_fail", "flaky", "left_out")
+
+
+def runs_of(statuses: Sequence[TestStatus], name: str = "t") -> list[Mapping[str, TestResult]]:
+    """One test's status in each of several runs; NOT_COLLECTED is absence, as in real runs."""
+    return [{} if s is MISSING else {name: TestResult(status=s)} for s in statuses]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ([F, F], [P, P], "fail_to_pass"),
+        ([E, F], [P, P], "fail_to_pass"),
+        ([T, T], [P, P], "fail_to_pass"),
+        ([MISSING, MISSING], [P, P], "fail_to_pass"),
+        ([P, P], [P, P], "pass_to_pass"),
+        ([F, F], [F, E], "fail_to_fail"),
+        ([P, P], [F, F], "pass_to_fail"),
+        ([P, P], [MISSING, MISSING], "left_out"),
+        ([F, P], [P, P], "flaky"),
+        ([F, F], [P, F], "flaky"),
+        ([P, P], [P, F], "flaky"),
+        ([S, S], [P, P], "left_out"),
+        ([F, F], [S, S], "left_out"),
+        ([XF, XF], [P, P], "left_out"),
+        ([F, F], [XP, XP], "left_out"),
+        ([NR, NR], [P, P], "left_out"),
+        ([MISSING, MISSING], [P, MISSING], "left_out"),
+        ([P, MISSING], [P, P], "left_out"),
+    ],
+)
+def test_one_test_falls_into_one_list(
+    before: list[TestStatus], after: list[TestStatus], expected: str
+) -> None:
+    found = transitions(runs_of(before), runs_of(after))
+    assert {name: len(getattr(found, name)) for name in LISTS} == {
+        name: int(name == expected) for name in LISTS
+    }
+
+
+def test_shared_ids_are_in_no_list() -> None:
+    shared = {"t": TestResult(status=F, ambiguous=True)}
+    found = transitions([shared], runs_of([P]))
+    assert found.left_out == (("t", "several tests share this id"),)
+    assert not found.fail_to_pass
+
+
+def test_a_file_that_cannot_be_collected_is_no_test() -> None:
+    broken = {"tests/test_a.py": TestResult(status=E, phase="collect")}
+    found = transitions([broken], runs_of([P], "tests/test_a.py::test_x"))
+    assert found.fail_to_pass == found.missing_before == ("tests/test_a.py::test_x",)
+    assert not found.fail_to_fail
+    assert marks_of(found) == (ALL_MISSING,)
+
+
+def test_flaws() -> None:
+    assert flaw_of(transitions(runs_of([P, P]), runs_of([P, P]))) is Flaw.NO_FAIL_TO_PASS
+    assert flaw_of(transitions(runs_of([F, F]), runs_of([P, F]))) is Flaw.FLAKY
+    assert flaw_of(transitions(runs_of([P, P]), runs_of([F, F]))) is Flaw.PASS_TO_FAIL
+    assert flaw_of(transitions(runs_of([F, F]), runs_of([P, P]))) is None
+    assert flaw_of(transitions(runs_of([S]), runs_of([P]))) is Flaw.NO_FAIL_TO_PASS
+
+
+def test_flake_rate_is_the_share_of_tests_that_varied() -> None:
+    steady = {"a": TestResult(status=P)}
+    assert flake_rate([{**steady, **r} for r in runs_of([P, F])]) == 0.5
+    assert flake_rate([steady, steady]) == 0.0
+    assert flake_rate([]) == 0.0
+
+
+@pytest.mark.parametrize("status", [S, XF, XP, NR, F, E, T])
+def test_a_required_test_that_did_not_pass_resolves_nothing(status: TestStatus) -> None:
+    results = {"a": TestResult(status=P), "b": TestResult(status=status)}
+    assert not is_resolved(["a"], ["b"], results)
+    assert not is_resolved(["b"], ["a"], results)
+    assert tally(["a", "b", "absent"], results).failed == 2
+
+
+def test_nothing_required_resolves_nothing() -> None:
+    assert not is_resolved([], [], {"a": TestResult(status=P)})
+    assert not is_resolved([], ["a"], {"a": TestResult(status=P)})
+
+
+STATUS = st.sampled_from(TestStatus)
+RUN = st.dictionaries(
+    st.sampled_from("abcdef"),
+    st.builds(TestResult, status=STATUS, ambiguous=st.booleans()),
+)
+RUNS = st.lists(RUN, min_size=1, max_size=4)
+
+
+@given(RUNS, RUNS)
+def test_a_test_is_in_exactly_one_list(
+    before: list[Mapping[str, TestResult]], after: list[Mapping[str, TestResult]]
+) -> None:
+    found = transitions(before, after)
+    listed = [
+        *found.fail_to_pass,
+        *found.pass_to_pass,
+        *found.fail_to_fail,
+        *found.pass_to_fail,
+        *found.flaky,
+        *(identifier for identifier, _ in found.left_out),
+    ]
+    assert sorted(listed) == sorted({key for run in (*before, *after) for key in run})
+
+
+@given(RUNS, RUNS, st.randoms(use_true_random=False))
+def test_the_order_of_runs_does_not_matter(
+    before: list[Mapping[str, TestResult]], after: list[Mapping[str, TestResult]], rng: object
+) -> None:
+    found = transitions(before, after)
+    assert transitions(before[::-1], after[::-1]) == found
+    assert transitions(before[1:] + before[:1], after[1:] + after[:1]) == found
+
+
+@given(RUNS, RUNS, RUN)
+def test_stopping_early_never_loses_an_instance(
+    before: list[Mapping[str, TestResult]],
+    after: list[Mapping[str, TestResult]],
+    more: Mapping[str, TestResult],
+) -> None:
+    if not can_still_be_accepted(before, after):
+        assert not transitions([*before, more], after).fail_to_pass
+        assert not transitions(before, [*after, more]).fail_to_pass
+
+
+@given(RUN, st.lists(st.sampled_from("abcdef")), st.lists(st.sampled_from("abcdef")))
+def test_resolved_is_monotone_in_passed_tests(
+    results: Mapping[str, TestResult], required: list[str], kept: list[str]
+) -> None:
+    if is_resolved(required, kept, results):
+        for name in "abcdef":
+            assert is_resolved(required, kept, {**results, name: TestResult(status=P)})

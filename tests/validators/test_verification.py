@@ -1,0 +1,202 @@
+"""Verdicts from scripted runs: what is asked of the engine, when it stops, what is concluded."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.fakes.engine import FakeEngine, Script, events, passing
+from validators.errors import EngineUnavailableError
+from validators.model import (
+    FULL,
+    QUICK,
+    Environment,
+    Flaw,
+    Image,
+    Outcome,
+    Phase,
+    Policy,
+    Recipe,
+    Task,
+    Tree,
+    Verdict,
+)
+from validators.verification import runnable, selected, verify
+
+IMAGE = Image(digest="sha256:1", tag="t:1")
+RECIPE = Recipe(language="python", python="3.12", lock="")
+ENVIRONMENT = Environment(image=IMAGE, base_image=IMAGE, base_origin="built", recipe=RECIPE, key="")
+WHEN = datetime(2024, 1, 2, tzinfo=UTC)
+TEST_PATCH = b"""diff --git a/tests/test_a.py b/tests/test_a.py
+--- a/tests/test_a.py
++++ b/tests/test_a.py
+@@ -1 +1 @@
+-a
++b
+diff --git a/tests/test_old.py b/tests/test_old.py
+deleted file mode 100644
+--- a/tests/test_old.py
++++ /dev/null
+@@ -1 +0,0 @@
+-a
+diff --git a/tests/data.json b/tests/data.json
+--- a/tests/data.json
++++ b/tests/data.json
+@@ -1 +1 @@
+-a
++b
+"""
+TASK = Task(
+    instance_id="o__n-1",
+    tree=Tree(commit="c", committed_at=WHEN, tar=b""),
+    patch=b"gold",
+    test_patch=TEST_PATCH,
+    merged_at=WHEN,
+)
+BEFORE = events({"t.py::a": "failed", "t.py::b": "passed"})
+AFTER = passing("t.py::a", "t.py::b")
+
+
+def check(
+    *records: Sequence[Mapping[str, object]] | Script, policy: Policy = QUICK
+) -> tuple[Verdict, FakeEngine]:
+    engine = FakeEngine([r if isinstance(r, Script) else Script(records=r) for r in records])
+    told: list[str] = []
+    verdict = verify(
+        TASK,
+        ENVIRONMENT,
+        test_files=["tests/test_a.py", "tests/test_old.py"],
+        engine=engine,
+        policy=policy,
+        progress=told.append,
+    )
+    assert len(told) == len(verdict.runs)
+    return verdict, engine
+
+
+def test_a_fix_is_accepted_after_all_repeats() -> None:
+    verdict, engine = check(BEFORE, AFTER, BEFORE, AFTER, BEFORE)
+    assert verdict.accepted
+    assert verdict.fail_to_pass == ("t.py::a",)
+    assert verdict.pass_to_pass == ("t.py::b",)
+    assert [(run.phase, run.attempt) for run in verdict.runs] == [
+        (Phase.BEFORE, 1),
+        (Phase.AFTER, 1),
+        (Phase.BEFORE, 2),
+        (Phase.AFTER, 2),
+        (Phase.BASE, 1),
+    ]
+    assert {len(c.files["/run/miner/kit"]) for c in engine.containers} == {1}
+    selections = {tuple(c.commands[-1][2:]) for c in engine.containers}
+    assert selections == {("tests/test_a.py",)}
+
+
+def test_full_repeats_three_times() -> None:
+    verdict, _ = check(*[BEFORE, AFTER] * 3, BEFORE, policy=FULL)
+    assert len(verdict.runs) == 7
+
+
+def test_stops_when_nothing_can_be_fixed() -> None:
+    verdict, engine = check(AFTER, AFTER, AFTER, AFTER)
+    assert verdict.flaw is Flaw.NO_FAIL_TO_PASS
+    assert len(engine.containers) == 2
+
+
+def test_flaky_fix_is_flaky() -> None:
+    verdict, engine = check(BEFORE, AFTER, BEFORE, BEFORE, BEFORE)
+    assert verdict.flaw is Flaw.FLAKY
+    assert verdict.flaky == ("t.py::a",)
+    assert "t.py::a" in verdict.detail
+    assert len(engine.containers) == 4
+
+
+def test_broken_tests_are_pass_to_fail() -> None:
+    after = events({"t.py::a": "passed", "t.py::b": "failed"})
+    verdict, _ = check(BEFORE, after, BEFORE, after)
+    assert verdict.flaw is Flaw.PASS_TO_FAIL
+    assert verdict.pass_to_fail == ("t.py::b",)
+
+
+@pytest.mark.parametrize(
+    ("status", "position", "flaw"),
+    [
+        (40, 0, Flaw.TEST_PATCH_DOES_NOT_APPLY),
+        (41, 1, Flaw.GOLD_PATCH_DOES_NOT_APPLY),
+    ],
+)
+def test_patches_that_do_not_apply(status: int, position: int, flaw: Flaw) -> None:
+    scripts = [Script(records=BEFORE), Script(records=AFTER)]
+    refused = Outcome(exit_code=status, output=b"error: patch failed")
+    scripts[position] = Script(prepare=refused)
+    verdict, _ = check(*scripts)
+    assert verdict.flaw is flaw
+    assert "patch failed" in verdict.detail
+
+
+def test_tree_that_cannot_be_prepared_is_no_verdict() -> None:
+    full = Outcome(exit_code=128, output=b"fatal: No space left on device")
+    with pytest.raises(EngineUnavailableError, match="No space left"):
+        check(Script(prepare=full))
+
+
+def test_silence_is_no_pass() -> None:
+    nothing = Script(test=Outcome(exit_code=0, output=b"all good, trust me"))
+    verdict, _ = check(nothing)
+    assert verdict.flaw is Flaw.NO_TESTS_SEEN
+    assert "trust me" in verdict.detail
+
+
+def test_before_run_without_tests_is_honest_but_an_after_run_is_not() -> None:
+    began = Script(records=BEFORE[:1], test=Outcome(exit_code=4, output=b"conftest broken"))
+    verdict, _ = check(began, AFTER, began, AFTER, BEFORE)
+    assert verdict.fail_to_pass == ("t.py::a", "t.py::b")
+    verdict, _ = check(BEFORE, began)
+    assert verdict.flaw is Flaw.NO_TESTS_SEEN
+
+
+def test_time_out_names_its_phase_and_test() -> None:
+    cut = Script(records=AFTER[:4], test=Outcome(exit_code=137, output=b"", timed_out=True))
+    verdict, _ = check(cut)
+    assert verdict.flaw is Flaw.TIMED_OUT_BEFORE
+    assert "t.py::a" in verdict.detail
+    verdict, _ = check(BEFORE, cut)
+    assert verdict.flaw is Flaw.TIMED_OUT_AFTER
+
+
+@pytest.mark.parametrize(
+    ("outcome", "counts"),
+    [
+        (Outcome(exit_code=0, output=b""), None),  # the runner said it ended with 1
+        (Outcome(exit_code=1, output=b""), {"passed": 2, "failed": 0}),
+        (Outcome(exit_code=1, output=b"== 2 passed in 0.01s ==\n"), None),
+    ],
+)
+def test_second_signals_must_agree(outcome: Outcome, counts: Mapping[str, int] | None) -> None:
+    records = [*BEFORE[:-1], {"event": "end", "status": 1, "counts": counts}]
+    verdict, _ = check(Script(records=records, test=outcome))
+    assert verdict.flaw is Flaw.COUNTS_DISAGREE
+
+
+def test_a_crash_before_makes_no_list_longer() -> None:
+    died = Script(records=AFTER[:4], test=Outcome(exit_code=139, output=b""))
+    verdict, _ = check(died, AFTER, died, AFTER, BEFORE)
+    assert verdict.fail_to_pass == ("t.py::a",)  # the test in which it died
+    assert verdict.left_out == (("t.py::b", "never run: the process ended first"),)
+
+
+def test_test_that_cannot_import_a_dependency_is_told() -> None:
+    error = "E   ModuleNotFoundError: No module named 'yaml'"
+    broken: list[Mapping[str, object]] = [
+        {"event": "begin"},
+        {"event": "collect", "id": "t.py", "outcome": "failed", "message": error},
+        {"event": "collected", "count": 0},
+        {"event": "end", "status": 2},
+    ]
+    verdict, _ = check(broken, broken)
+    assert verdict.flaw is Flaw.NO_FAIL_TO_PASS
+    assert "No module named 'yaml'" in verdict.detail
+
+
+def test_deleted_files_are_not_run() -> None:
+    assert runnable(["tests/test_a.py", "tests/test_old.py"], TEST_PATCH) == ("tests/test_a.py",)
+    assert selected(TEST_PATCH, RECIPE) == ("tests/test_a.py",)
