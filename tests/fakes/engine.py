@@ -3,6 +3,8 @@
 Only `run` is scripted: each container takes the next `Script`. What was asked of it is kept.
 """
 
+# ruff: noqa: ARG002 - a fake takes what the Protocol hands it
+
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
