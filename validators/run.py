@@ -112,6 +112,18 @@ def unrun(outcome: Outcome, environment: Environment, *, flaw: Flaw, phase: Phas
     )
 
 
+def summary(run: Run) -> str:
+    """A run in a few words: "26 failed, 188 passed in 2.1 s"."""
+    if run.flaw is not None:
+        return str(run.flaw)
+    counts = {
+        status: sum(result.status is status for result in run.results.values())
+        for status in TestStatus
+    }
+    told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    return f"{told or 'nothing'} in {run.outcome.duration_s:.1f} s"
+
+
 def reporter_source() -> bytes:
     """The text of the reporter: it is read, not run, on this side."""
     return Path(reporter.__file__).read_bytes()

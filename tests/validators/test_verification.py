@@ -21,7 +21,8 @@ from validators.model import (
     Tree,
     Verdict,
 )
-from validators.verification import runnable, selected, verify
+from validators.selection import runnable, selected
+from validators.verification import verify
 
 IMAGE = Image(digest="sha256:1", tag="t:1")
 RECIPE = Recipe(language="python", python="3.12", lock="")
