@@ -61,12 +61,6 @@ def upgrade() -> None:
             comment="Row id, in order of writing",
         ),
         sa.Column("stage", sa.Text(), nullable=False, comment="Which stage"),
-        sa.Column(
-            "lease_id",
-            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-            nullable=True,
-            comment="The pass it was part of",
-        ),
         sa.Column("done", sa.BigInteger(), nullable=False, comment="Items with a result"),
         sa.Column("rejected", sa.BigInteger(), nullable=False, comment="Items rejected"),
         sa.Column("retried", sa.BigInteger(), nullable=False, comment="Items that stay due"),
@@ -89,13 +83,9 @@ def upgrade() -> None:
             "stage IN ('crawl', 'split', 'verify', 'assess', 'publish', 'evaluate')",
             name=op.f("ck_stage_reports_stage"),
         ),
-        sa.ForeignKeyConstraint(
-            ["lease_id"], ["leases.id"], name=op.f("fk_stage_reports_lease_id_leases")
-        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_stage_reports")),
         comment="What each call of a stage did",
     )
-    op.create_index(op.f("ix_stage_reports_lease_id"), "stage_reports", ["lease_id"], unique=False)
 
 
 def downgrade() -> None:

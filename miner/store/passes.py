@@ -70,19 +70,32 @@ class PassStore:
         with self._sql.write() as connection:
             connection.execute(LEASES.update().where(_ours(kind, holder)).values(ended_at=now))
 
-    def save_pass(self, night: PassedNight, *, holder: str) -> None:
+    def save_pass(
+        self,
+        *,
+        holder: str,
+        exit_code: int,
+        summary: str,
+        started_at: datetime,
+        ended_at: datetime,
+    ) -> None:
         """Append a pass that ends now; its lock's row says who made it."""
         with self._sql.write() as connection:
-            lease_id = _lease_id(connection, holder)
             self._sql.add(
                 connection,
                 PASSES,
-                lease_id=lease_id,
-                exit_code=night.exit_code,
-                summary=night.summary,
-                started_at=night.started_at,
-                ended_at=night.ended_at,
+                lease_id=_lease_id(connection, holder),
+                exit_code=exit_code,
+                summary=summary,
+                started_at=started_at,
+                ended_at=ended_at,
             )
+
+    def last_pass_at(self) -> datetime | None:
+        """When the newest pass ended."""
+        query = select(PASSES.c.ended_at).order_by(PASSES.c.id.desc()).limit(1)
+        with self._sql.read() as connection:
+            return connection.execute(query).scalar()
 
     def passes(self, *, limit: int = 10) -> Sequence[PassedNight]:
         """The newest passes, newest first."""
@@ -98,14 +111,13 @@ class PassStore:
                 for row in connection.execute(query)
             )
 
-    def save_report(self, report: StageReport, *, holder: str | None = None) -> None:
-        """Append a stage's report, as part of the pass of `holder` if given."""
+    def save_report(self, report: StageReport) -> None:
+        """Append a stage's report."""
         with self._sql.write() as connection:
             self._sql.add(
                 connection,
                 STAGE_REPORTS,
                 stage=report.stage.value,
-                lease_id=None if holder is None else _lease_id(connection, holder),
                 done=report.done,
                 rejected=report.rejected,
                 retried=report.retried,

@@ -2,5 +2,4 @@
 
 stage.py      claims, submits, stores        recipes.py   which stored recipes to try first
 bench.py      what crosses to a worker       judgement.py examination → instance or rejection
-heartbeat.py  keeps leases alive
 """

@@ -21,11 +21,10 @@ from typing import Protocol
 
 from miner.errors import MinerError, RetryableError
 from miner.git import Mirrors
-from miner.holder import new_holder
+from miner.holder import Heartbeat, new_holder
 from miner.model import Candidate, Clock, Examined, Stage, StageReport, StoredRecipe
 from miner.progress import Progress
 from miner.verify.bench import Bench, examine, told
-from miner.verify.heartbeat import Heartbeat
 from miner.verify.judgement import judge, outcome
 from miner.verify.recipes import stored_recipes
 from validators.errors import EngineTooOldError

@@ -5,7 +5,6 @@ from sqlalchemy import BigInteger, Column
 from miner.model import Stage
 from miner.store.tables.base import (
     document,
-    may_refer,
     number,
     one_of,
     refers,
@@ -27,7 +26,6 @@ PASSES = table(
 STAGE_REPORTS = table(
     "stage_reports",
     text("stage", "Which stage"),
-    may_refer("lease_id", "leases.id", "The pass it was part of"),
     Column("done", BigInteger(), nullable=False, comment="Items with a result"),
     Column("rejected", BigInteger(), nullable=False, comment="Items rejected"),
     Column("retried", BigInteger(), nullable=False, comment="Items that stay due"),

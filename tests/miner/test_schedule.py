@@ -1,0 +1,270 @@
+"""Passes and the scheduler, on a real database, with real signals and dead holders."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from miner.errors import ConfigError, FatalError, RetryableError
+from miner.model import Snapshot, Stage, StageReport
+from miner.schedule import HeldError, Step, month_to_close, nightly, schedule
+from miner.store import Database, open_store, upgrade
+
+NOW = datetime(2026, 11, 29, 3, tzinfo=UTC)
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """URL of a migrated database."""
+    url = f"sqlite:///{tmp_path}/miner.db"
+    upgrade(url)
+    return url
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    """The same, open."""
+    with open_store(url) as opened:
+        yield opened
+
+
+def now() -> datetime:
+    """A clock that stands."""
+    return NOW
+
+
+def report(stage: Stage = Stage.SPLIT, **counts: int) -> StageReport:
+    """A stage's report."""
+    return StageReport(stage=stage, started_at=NOW, ended_at=NOW, **counts)  # type: ignore[arg-type]  # counts are ints
+
+
+def failing(error: Exception) -> Callable[[], StageReport | None]:
+    """A step that fails."""
+
+    def run() -> StageReport | None:
+        raise error
+
+    return run
+
+
+def test_a_pass_runs_its_steps_in_order_and_says_so_in_one_line(database: Database) -> None:
+    ran: list[str] = []
+
+    def step(name: str) -> Step:
+        def run() -> StageReport | None:
+            ran.append(name)
+            return report(done=2, rejected=1) if name == "split" else None
+
+        return Step(name=name, run=run)
+
+    night = nightly(
+        database.admin.passes, steps=[step("crawl"), step("split"), step("verify")], now=now
+    )
+    assert ran == ["crawl", "split", "verify"]
+    assert night.exit_code == 0
+    assert night.summary == (
+        "crawl had nothing to do · split 2 done, 1 rejected · verify had nothing to do"
+    )
+    (stored,) = database.admin.nights()
+    assert (stored.exit_code, stored.summary) == (0, night.summary)
+    assert database.admin.status().work == ()
+
+
+@pytest.mark.parametrize(
+    ("errors", "code"),
+    [
+        ([RetryableError("a")], 75),
+        ([RetryableError("a"), ConfigError("b")], 2),
+        ([ConfigError("a"), RetryableError("b")], 2),
+        ([RetryableError("a"), FatalError("b")], 70),
+    ],
+)
+def test_the_worst_exit_code_counts_and_later_steps_go_on(
+    database: Database, errors: list[Exception], code: int
+) -> None:
+    steps = [Step(name=f"s{n}", run=failing(error)) for n, error in enumerate(errors)]
+    steps.append(Step(name="last", run=lambda: report(done=1)))
+    night = nightly(database.admin.passes, steps=steps, now=now)
+    assert night.exit_code == code
+    assert "s0 failed (a)" in night.summary
+    assert ("last 1 done" in night.summary) is (code != 70)
+
+
+def test_the_report_of_a_step_that_failed_half_way_is_kept(database: Database) -> None:
+    class HalfError(RetryableError):
+        report = report(Stage.VERIFY, done=3, retried=1)
+
+    night = nightly(
+        database.admin.passes,
+        steps=[Step(name="verify", run=failing(HalfError("engine gone")))],
+        now=now,
+    )
+    assert night.reports == (HalfError.report,)
+    assert database.admin.reports() == (HalfError.report,)
+
+
+def test_one_pass_at_a_time(database: Database) -> None:
+    def inner() -> StageReport | None:
+        with pytest.raises(HeldError, match="Another pass is under way") as error:
+            nightly(database.admin.passes, steps=[], now=now)
+        assert error.value.exit_code == 75
+        return None
+
+    assert nightly(database.admin.passes, steps=[Step(name="x", run=inner)], now=now).exit_code == 0
+    assert len(database.admin.nights()) == 1
+
+
+def test_ctrl_c_frees_the_lock(database: Database) -> None:
+    def interrupted() -> StageReport | None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        nightly(database.admin.passes, steps=[Step(name="x", run=interrupted)], now=now)
+    assert database.admin.status().work == ()
+    assert nightly(database.admin.passes, steps=[], now=now).exit_code == 0
+
+
+HOLD = """
+    import sys, time
+    from datetime import UTC, datetime
+    from miner.schedule import Step, nightly, schedule
+    from miner.store import open_store
+
+    def now():
+        return datetime.now(UTC)
+
+    def hold():
+        print("held", flush=True)
+        time.sleep(60)
+
+    with open_store(sys.argv[2]) as database:
+        if sys.argv[1] == "pass":
+            nightly(database.admin.passes, steps=[Step(name="x", run=hold)], now=now)
+        else:
+            schedule(database.admin.passes, run=hold, now=now, say=lambda text: None)
+    print("left", flush=True)
+"""
+
+
+@pytest.fixture
+def hold(url: str) -> Iterator[Callable[[str], "subprocess.Popen[str]"]]:
+    """Start a process that holds a lock until it is ended."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(kind: str) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-c", textwrap.dedent(HOLD), kind, url]
+        other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        started.append(other)
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        return other
+
+    yield start
+    for other in started:
+        other.kill()
+        other.communicate()
+
+
+def test_the_lock_of_a_killed_pass_is_free_at_once(
+    database: Database, hold: Callable[[str], "subprocess.Popen[str]"]
+) -> None:
+    other = hold("pass")
+    with pytest.raises(HeldError):
+        nightly(database.admin.passes, steps=[], now=lambda: datetime.now(UTC))
+    other.kill()
+    other.wait()
+    assert nightly(database.admin.passes, steps=[], now=lambda: datetime.now(UTC)).exit_code == 0
+
+
+def test_a_second_scheduler_refuses_until_the_first_is_dead(
+    database: Database, hold: Callable[[str], "subprocess.Popen[str]"]
+) -> None:
+    def run() -> None:
+        raise KeyboardInterrupt
+
+    said: list[str] = []
+    clock = lambda: datetime.now(UTC)  # noqa: E731
+    other = hold("scheduler")
+    with pytest.raises(HeldError, match="Another scheduler is under way"):
+        schedule(database.admin.passes, run=run, now=clock, say=said.append)
+    os.kill(other.pid, signal.SIGKILL)
+    other.wait()
+    schedule(database.admin.passes, run=run, now=clock, say=said.append)
+    assert said[-1] == "The scheduler ends."
+
+
+def test_sigterm_ends_a_scheduler_in_the_middle_of_a_pass(
+    database: Database, hold: Callable[[str], "subprocess.Popen[str]"]
+) -> None:
+    other = hold("scheduler")
+    assert [work.kind for work in database.admin.status().work] == ["scheduler"]
+    other.terminate()
+    said, _ = other.communicate(timeout=20)
+    assert (said, other.returncode) == ("left\n", 0)
+    assert database.admin.status().work == ()
+
+
+def test_a_failing_pass_does_not_end_the_scheduler(database: Database) -> None:
+    calls: list[int] = []
+    said: list[str] = []
+
+    def run() -> None:
+        calls.append(1)
+        raise RetryableError("The source is away.")
+
+    def say(text: str) -> None:
+        said.append(text)
+        if text.startswith("The pass failed"):
+            raise KeyboardInterrupt  # a person has seen enough
+
+    schedule(database.admin.passes, run=run, now=now, say=say)
+    assert calls == [1]
+    assert "The pass failed: The source is away." in said
+
+
+def test_a_missed_time_is_made_up_for_and_a_kept_one_is_not_repeated(
+    database: Database,
+) -> None:
+    nightly(database.admin.passes, steps=[], now=lambda: NOW)
+    calls: list[datetime] = []
+
+    def run_at(at: datetime) -> None:
+        def run() -> None:
+            calls.append(at)
+            raise KeyboardInterrupt
+
+        def say(text: str) -> None:
+            if text.startswith("Passes begin") and at < NOW + timedelta(days=1):
+                raise KeyboardInterrupt
+
+        schedule(database.admin.passes, run=run, now=lambda: at, say=say, at="0 3 * * *")
+
+    run_at(NOW + timedelta(hours=23))
+    assert calls == []
+    run_at(NOW + timedelta(hours=25))
+    assert calls == [NOW + timedelta(hours=25)]
+
+
+@pytest.mark.parametrize("line", ["", "at night", "0 3 * *", "61 3 * * *", "0 3 * * 0"])
+def test_a_bad_cron_line_is_told(database: Database, line: str) -> None:
+    with pytest.raises(ConfigError, match="write"):
+        schedule(database.admin.passes, run=lambda: None, now=now, say=print, at=line)
+    assert database.admin.status().work == ()
+
+
+def test_last_month_is_closed_once() -> None:
+    assert month_to_close((), today=date(2026, 12, 1)) == (
+        "2026-11-30",
+        (date(2026, 11, 1), date(2026, 11, 30)),
+    )
+    closed = Snapshot(
+        name="2026-11-30", members=(), content_hash="h", created_at=NOW, window=(None, None)
+    )
+    assert month_to_close((closed,), today=date(2026, 12, 31)) is None
+    assert month_to_close((closed,), today=date(2027, 1, 1)) is not None
