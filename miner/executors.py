@@ -17,7 +17,9 @@ CONNECT_S = 10
 
 
 @contextmanager
-def executor(name: str, *, workers: int, address: str | None = None) -> Iterator[Executor]:
+def executor(
+    name: str, *, workers: int, address: str | None = None, connect_s: float = CONNECT_S
+) -> Iterator[Executor]:
     """An executor for one pass; leaving the block waits for what still runs.
 
     "threads" runs `workers` at once here. "dask" hands work to the scheduler at `address`, which
@@ -34,12 +36,12 @@ def executor(name: str, *, workers: int, address: str | None = None) -> Iterator
         return
     if not address:
         raise ConfigError("The executor dask needs the address of its scheduler: tcp://host:8786.")
-    with _dask(address) as pool:
+    with _dask(address, connect_s) as pool:
         yield pool
 
 
 @contextmanager
-def _dask(address: str) -> Iterator[Executor]:
+def _dask(address: str, connect_s: float) -> Iterator[Executor]:
     try:
         from distributed import Client  # noqa: PLC0415  (an extra: needed for clusters only)
     except ImportError as error:
@@ -47,7 +49,7 @@ def _dask(address: str) -> Iterator[Executor]:
             "The executor dask is not installed; install swe-evergreen[cluster]."
         ) from error
     try:
-        client = Client(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]  # distributed has no types
+        client = Client(address, timeout=connect_s, set_as_default=False)  # type: ignore[no-untyped-call]  # distributed has no types
     except (OSError, ValueError) as error:
         raise RetryableError(
             f"No Dask scheduler answers at {address}; start `dask scheduler` there."
@@ -57,4 +59,4 @@ def _dask(address: str) -> Iterator[Executor]:
         yield client.get_executor(pure=False)  # type: ignore[no-untyped-call]  # as above
     finally:
         # not Executor.shutdown(): it would wait for ever for a scheduler that is gone
-        client.close(timeout=CONNECT_S)  # type: ignore[no-untyped-call]  # as above
+        client.close(timeout=connect_s)  # type: ignore[no-untyped-call]  # as above
