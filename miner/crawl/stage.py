@@ -18,7 +18,7 @@ from miner.errors import (
     RateLimitedError,
     RetryableError,
 )
-from miner.git import Mirror, Mirrors
+from miner.git import Mirror
 from miner.model import Base, Clock, Gate, PullRequest, Rejection, Repo, Stage, StageReport
 from miner.progress import Progress
 
@@ -86,11 +86,30 @@ class Store(Protocol):
         ...
 
 
+class MirrorKeeper(Protocol):
+    """Who has the repositories: `miner.git.Mirrors`, or a replay's."""
+
+    def open(self, name: str) -> Mirror:
+        """The mirror of "owner/name". ConfigError when there is none."""
+        ...
+
+    def update(
+        self,
+        name: str,
+        clone_url: str,
+        *,
+        refs: Sequence[str] = (),
+        credentials: tuple[str, str] | None = None,
+    ) -> Mirror:
+        """Create or fetch: all branches and tags, and those of `refs` that the server has."""
+        ...
+
+
 def crawl(  # noqa: PLR0913 - a stage is handed what it works with
     store: Store,
     *,
     source: Source,
-    mirrors: Mirrors,
+    mirrors: MirrorKeeper,
     repos: Sequence[str],
     since: datetime | None,
     now: Clock,
@@ -134,7 +153,7 @@ class IncompleteError(RetryableError):
 class _Pass:
     """One pass over some repositories: what it did and what failed."""
 
-    def __init__(self, store: Store, source: Source, mirrors: Mirrors, now: Clock) -> None:
+    def __init__(self, store: Store, source: Source, mirrors: MirrorKeeper, now: Clock) -> None:
         self._store = store
         self._source = source
         self._mirrors = mirrors

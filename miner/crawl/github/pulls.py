@@ -114,7 +114,8 @@ class GitHub:
             try:
                 answer = self._ask(repo, after, size.pulls)
             except HeavyQueryError as error:
-                if size.pulls == 1 and (kept := _connection(error.answer)) is not None:
+                kept = _connection(error.answer) if size.pulls == 1 else None
+                if kept is not None and _has_all_pulls(kept):
                     return kept  # its holes are filled one by one
                 size.shrink(repo.name)
                 continue
@@ -182,3 +183,8 @@ def _connection(answer: Answer | None) -> dict[str, object] | None:
     held = answer.data.get("repository") if answer else None
     connection = held.get("pullRequests") if isinstance(held, dict) else None
     return connection if isinstance(connection, dict) else None
+
+
+def _has_all_pulls(connection: dict[str, object]) -> bool:
+    nodes = connection.get("nodes")
+    return isinstance(nodes, list) and all(isinstance(node, dict) for node in nodes)

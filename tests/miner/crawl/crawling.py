@@ -1,0 +1,116 @@
+"""One crawl of a forge in a process of its own, that ends itself by SIGKILL at a given point."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from miner.crawl.github import GitHub
+from miner.crawl.stage import crawl
+from miner.git import Mirrors
+from miner.http import HttpClient, HttpxTransport
+from miner.progress import SilentProgress
+from miner.store import open_store
+from miner.wire import Request, Response, Token, Transport
+
+WRITES = ("save_repo", "save_pull", "advance")
+
+
+@dataclass
+class Bomb:
+    """Goes off at the `fuse`-th point of its kind, before the point or after it."""
+
+    fuse: int
+    after: bool
+
+    def before_point(self) -> None:
+        """A point is about to be passed."""
+        self.fuse -= 1
+        if self.fuse == 0 and not self.after:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def after_point(self) -> None:
+        """A point was passed."""
+        if self.fuse == 0 and self.after:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass
+class BombedTransport:
+    """The network, with a bomb at a request."""
+
+    inner: Transport
+    bomb: Bomb
+
+    def send(self, request: Request) -> Response:
+        """See Transport."""
+        self.bomb.before_point()
+        response = self.inner.send(request)
+        self.bomb.after_point()
+        return response
+
+    def stream(self, request: Request) -> Iterator[bytes]:
+        """See Transport."""
+        return self.inner.stream(request)
+
+    def close(self) -> None:
+        """See Transport."""
+        self.inner.close()
+
+
+class BombedStore:
+    """A store, with a bomb at a write."""
+
+    def __init__(self, inner: object, bomb: Bomb) -> None:
+        self._inner = inner
+        self._bomb = bomb
+
+    def __getattr__(self, name: str) -> object:
+        method = getattr(self._inner, name)
+        if name not in WRITES:
+            return method
+
+        def bombed(*args: object, **kwargs: object) -> object:
+            self._bomb.before_point()
+            result = method(*args, **kwargs)
+            self._bomb.after_point()
+            return result
+
+        return bombed
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to crawl, and where the bomb is: ("request" | "write", fuse, after)."""
+
+    base_url: str
+    token: str
+    database: str
+    mirrors: str
+    repos: tuple[str, ...]
+    bomb: tuple[str, int, bool]
+    output: str
+
+
+def crawl_until_killed(order: Order) -> None:
+    """Crawl; all output goes to a file."""
+    sys.stdout = sys.stderr = Path(order.output).open("w")  # noqa: SIM115 - it dies with us
+    kind, fuse, after = order.bomb
+    bomb, dud = Bomb(fuse, after), Bomb(0, after=False)
+    transport = BombedTransport(HttpxTransport(), bomb if kind == "request" else dud)
+    with (
+        HttpClient(order.base_url, tokens=[Token(order.token)], transport=transport) as client,
+        open_store(order.database) as store,
+    ):
+        crawl(
+            BombedStore(store.crawl, bomb if kind == "write" else dud),  # type: ignore[arg-type]
+            source=GitHub(client),
+            mirrors=Mirrors(Path(order.mirrors)),
+            repos=order.repos,
+            since=None,
+            now=lambda: datetime.now(UTC),
+            progress=SilentProgress(),
+        )

@@ -1,0 +1,215 @@
+"""The crawl against the demo's forge, into a real database: faults, kills, tapes."""
+
+import multiprocessing
+import random
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+
+import pytest
+
+from miner.crawl.github import GitHub
+from miner.crawl.stage import IncompleteError, MirrorKeeper, crawl
+from miner.crawl.tape import KeptMirrors, Player, Recorder
+from miner.demo import Forge, ForgeData, made_forge, serve
+from miner.demo import faults as fault
+from miner.errors import MinerError
+from miner.git import Mirrors
+from miner.http import HttpClient, HttpxTransport
+from miner.model import PullRequest, StageReport
+from miner.progress import SilentProgress
+from miner.store import Database, open_store, upgrade
+from miner.wire import Token, Transport
+from tests.miner.crawl.crawling import Order, crawl_until_killed
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+REPOS = ("demo/tally", "demo/ledger")
+ONE = REPOS[:1]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> ForgeData:
+    return made_forge(tmp_path_factory.mktemp("forge"))
+
+
+@pytest.fixture
+def forge(data: ForgeData) -> Iterator[Forge]:
+    with serve(data) as running:
+        yield running
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    url = f"sqlite:///{tmp_path}/miner.db"
+    upgrade(url)
+    with open_store(url) as opened:
+        yield opened
+
+
+def crawled(
+    database: Database,
+    forge: Forge,
+    mirrors: MirrorKeeper,
+    *,
+    repos: Sequence[str] = ONE,
+    transport: Transport | None = None,
+) -> StageReport:
+    """One crawl that never sleeps."""
+    with HttpClient(
+        forge.base_url,
+        tokens=[Token(forge.token)],
+        transport=transport,
+        sleep=lambda _: None,
+    ) as client:
+        return crawl(
+            database.crawl,
+            source=GitHub(client, now=lambda: NOW),
+            mirrors=mirrors,
+            repos=repos,
+            since=None,
+            now=lambda: NOW,
+            progress=SilentProgress(),
+        )
+
+
+def stored(database: Database) -> list[PullRequest]:
+    """Every newest pull, times of fetching aside."""
+    pulls = database.split.due_pulls(policy="none yet", limit=1000, repo=None)
+    return sorted(
+        (replace(pull, fetched_at=NOW) for pull in pulls), key=lambda p: (p.repo, p.number)
+    )
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data: ForgeData, tmp_path_factory: pytest.TempPathFactory) -> list[PullRequest]:
+    folder = tmp_path_factory.mktemp("calm")
+    url = f"sqlite:///{folder}/miner.db"
+    upgrade(url)
+    with serve(data) as running, open_store(url) as opened:
+        crawled(opened, running, Mirrors(folder / "mirrors"))
+        return stored(opened)
+
+
+def test_a_crawl_stores_every_merged_pull_with_base_and_diff(
+    undisturbed: list[PullRequest],
+) -> None:
+    assert {(p.repo, p.number) for p in undisturbed} >= {("demo/tally", n) for n in (2, 3, 5, 6)}
+    assert all(pull.base.commit and pull.diff for pull in undisturbed)
+
+
+RESET_AT = datetime(2030, 1, 1, tzinfo=UTC)
+FAULTS = {
+    "primary 403": fault.primary_limit(reset_at=RESET_AT),
+    "primary 429": fault.primary_limit(status=429, reset_at=RESET_AT),
+    "secondary 403": fault.secondary_limit(),
+    "secondary 403 with Retry-After": fault.secondary_limit(retry_after_s=3),
+    "secondary 429": fault.secondary_limit(status=429),
+    "secondary 429 with Retry-After": fault.secondary_limit(status=429, retry_after_s=3),
+    "reset mid-body": fault.reset_mid_body(),
+    "truncated JSON": fault.truncated_json(),
+    "500": fault.server_error(500),
+    "502": fault.server_error(502),
+    "504": fault.server_error(504),
+    "revoked": fault.bad_credentials(),
+}
+GRAPHQL_FAULTS = {
+    "graphql primary": fault.graphql_limit(reset_at=RESET_AT),
+    "graphql secondary": fault.secondary_limit(status=200),
+    "resource limits": fault.resource_limits(),
+}
+AT = [(name, 1 + place % 5) for place, name in enumerate(FAULTS)]
+AT += [(name, 4) for name in GRAPHQL_FAULTS]
+
+
+@pytest.mark.parametrize(("name", "number"), AT)
+def test_a_fault_leaves_no_trace_after_a_rerun(
+    name: str,
+    number: int,
+    forge: Forge,
+    database: Database,
+    tmp_path: Path,
+    undisturbed: list[PullRequest],
+) -> None:
+    strike = FAULTS.get(name) or GRAPHQL_FAULTS[name]
+    forge.faults.add(strike, when=fault.at(number) if name in FAULTS else fault.of("graphql"))
+    mirrors = Mirrors(tmp_path / "mirrors")
+    told: list[str] = []
+    try:
+        crawled(database, forge, mirrors)
+    except MinerError as error:
+        told.append(f"{error!r} {error.__context__!r}")
+    assert forge.faults.struck == 1
+    assert not any(forge.token in text for text in told)
+    crawled(database, forge, mirrors)
+    assert stored(database) == undisturbed
+
+
+def test_a_repository_that_vanishes_while_it_is_crawled_leaves_the_others(
+    data: ForgeData, tmp_path: Path, database: Database
+) -> None:
+    with serve(data) as forge:
+        forge.faults.add(fault.delete_repository("demo/tally"), when=fault.of("graphql"))
+        with pytest.raises(IncompleteError, match="demo/tally"):
+            crawled(database, forge, Mirrors(tmp_path / "mirrors"), repos=REPOS)
+    assert {pull.repo for pull in stored(database)} == {"demo/ledger"}
+
+
+def test_a_taped_crawl_is_replayed_offline_to_equal_rows(
+    data: ForgeData, tmp_path: Path, database: Database
+) -> None:
+    tape = tmp_path / "tape.jsonl"
+    mirrors = Mirrors(tmp_path / "mirrors")
+    with serve(data) as forge:
+        forge.faults.add(fault.server_error(502), when=fault.of("core"))
+        token = Token(forge.token)
+        recorder = Recorder(HttpxTransport(), tape, base_url=forge.base_url, redact=token.redact)
+        crawled(database, forge, mirrors, transport=recorder)
+    live = stored(database)
+    again = f"sqlite:///{tmp_path}/again.db"
+    upgrade(again)
+    player = Player(tape)
+    with open_store(again) as other:
+        crawled(other, forge, KeptMirrors(mirrors), transport=player)
+        assert stored(other) == live
+    assert forge.token not in tape.read_text()
+
+
+@pytest.fixture(scope="module")
+def processes() -> ForkServerContext:
+    """Children forked from a server that has everything imported."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.miner.crawl.crawling"])
+    return context
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_killed_at_any_point_and_run_again_ends_the_same(
+    seed: int,
+    forge: Forge,
+    database: Database,
+    tmp_path: Path,
+    undisturbed: list[PullRequest],
+    processes: ForkServerContext,
+) -> None:
+    rng = random.Random(seed)  # noqa: S311 - a seeded fault point
+    kind, points = rng.choice([("request", 5), ("write", 7)])
+    order = Order(
+        base_url=forge.base_url,
+        token=forge.token,
+        database=f"sqlite:///{tmp_path}/miner.db",
+        mirrors=str(tmp_path / "mirrors"),
+        repos=ONE,
+        bomb=(kind, rng.randint(1, points), rng.random() < 0.5),
+        output=str(tmp_path / "output.txt"),
+    )
+    child = processes.Process(target=crawl_until_killed, args=(order,))
+    child.start()
+    child.join(50)
+    assert child.exitcode == -signal.SIGKILL
+    crawled(database, forge, Mirrors(tmp_path / "mirrors"))
+    assert stored(database) == undisturbed
+    assert forge.token not in (tmp_path / "output.txt").read_text()
+    assert forge.token.encode() not in (tmp_path / "miner.db").read_bytes()
