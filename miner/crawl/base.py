@@ -18,8 +18,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from miner.git import Mirror, RawChange
-from miner.model import Base, ChangedFile, Commit, MergeMethod
+from miner.git import CommitHeader, Mirror, RawChange
+from miner.model import Base, ChangedFile, Commit, MergeMethod, PullRequest
 
 FILES_LISTED_AT_MOST = 3000
 """GitHub lists no more changed files of one pull than this."""
@@ -46,103 +46,142 @@ def resolve_base(
     files: Sequence[ChangedFile],
 ) -> Base:
     """The base of a merged pull, or an unresolved Base whose `detail` says what did not fit."""
-    unresolved = Base(commit=None, merge_tree=merge_commit, method=None, rule="unresolved")
-    if not files:
-        return replace(unresolved, detail="The source lists no changed files to check a base by.")
-    if len(files) >= FILES_LISTED_AT_MOST:
-        return replace(
-            unresolved,
-            detail=f"The source lists {len(files)} changed files, which may not be all of them.",
-        )
-    if not mirror.has(merge_commit):
-        return replace(unresolved, detail=f"Merge commit {merge_commit} is not in the mirror.")
-    wanted = _listed(files)
+    told = _Told(merge_commit=merge_commit, head_commit=head_commit, commits=commits, files=files)
+    return _resolved(mirror, told)[0]
+
+
+def resolve_with_diff(mirror: Mirror, pull: PullRequest) -> tuple[Base, bytes]:
+    """`resolve_base`, and git's diff from base to fixed state (b"" when unresolved), which the
+    check has made anyway."""
+    return _resolved(
+        mirror,
+        _Told(
+            merge_commit=pull.merge_commit,
+            head_commit=pull.head_commit,
+            commits=pull.commits,
+            files=pull.files,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """What the source says of the pull."""
+
+    merge_commit: str
+    head_commit: str
+    commits: Sequence[Commit]
+    files: Sequence[ChangedFile]
+
+
+def _resolved(mirror: Mirror, told: _Told) -> tuple[Base, bytes]:
+    unresolved = Base(commit=None, merge_tree=told.merge_commit, method=None, rule="unresolved")
+    merge = mirror.find(told.merge_commit)
+    why_not = _cannot_be_checked(told, merge)
+    if why_not:
+        return replace(unresolved, detail=why_not), b""
+    wanted = _listed(told.files)
     misfits = []
-    for candidate in _candidates(mirror, merge_commit, head_commit, commits):
-        difference = _difference(mirror, candidate, wanted)
+    for candidate in _candidates(mirror, merge, told):
+        found = mirror.compare(candidate.base, candidate.merge_tree)
+        difference = _difference(mirror, candidate, found.changes, wanted)
         if not difference:
-            return Base(
-                commit=candidate.base,
-                merge_tree=candidate.merge_tree,
-                method=candidate.method,
-                rule=candidate.rule,
-                committed_at=mirror.committed_at(candidate.base),
-            )
+            return _base(mirror, candidate, merge), found.diff
         misfits.append(f"{candidate.rule} {candidate.base[:12]}: {difference}")
-    if not mirror.has(head_commit):
-        misfits.append(f"head commit {head_commit[:12]} is not in the mirror")
-    return replace(unresolved, detail="; ".join(misfits[:10]) or "The merge commit has no parent.")
+    if not mirror.has(told.head_commit):
+        misfits.append(f"head commit {told.head_commit[:12]} is not in the mirror")
+    detail = "; ".join(misfits[:10]) or "The merge commit has no parent."
+    return replace(unresolved, detail=detail), b""
 
 
-def _candidates(
-    mirror: Mirror, merge_commit: str, head_commit: str, commits: Sequence[Commit]
-) -> Iterator[_Try]:
+def _cannot_be_checked(told: _Told, merge: Sequence[CommitHeader]) -> str:
+    """Why no candidate could be accepted, whichever it is."""
+    listed = len(told.files)
+    if not listed:
+        return "The source lists no changed files to check a base by."
+    if listed >= FILES_LISTED_AT_MOST:
+        return f"The source lists {listed} changed files, which may not be all of them."
+    if not merge:
+        return f"Merge commit {told.merge_commit} is not in the mirror."
+    return ""
+
+
+def _base(mirror: Mirror, candidate: _Try, known: Sequence[CommitHeader]) -> Base:
+    times = {header.oid: header.committed_at for header in known}
+    return Base(
+        commit=candidate.base,
+        merge_tree=candidate.merge_tree,
+        method=candidate.method,
+        rule=candidate.rule,
+        committed_at=times.get(candidate.base) or mirror.committed_at(candidate.base),
+    )
+
+
+def _candidates(mirror: Mirror, merge: Sequence[CommitHeader], told: _Told) -> Iterator[_Try]:
     """Lazily, likeliest first; no base twice for the same fixed state."""
     seen = set()
-    for candidate in _all_candidates(mirror, merge_commit, head_commit, commits):
+    for candidate in _all_candidates(mirror, merge, told):
         key = (candidate.base, candidate.merge_tree)
         if key not in seen and candidate.base != candidate.merge_tree:
             seen.add(key)
             yield candidate
 
 
-def _all_candidates(
-    mirror: Mirror, merge_commit: str, head_commit: str, commits: Sequence[Commit]
-) -> Iterator[_Try]:
-    parents = mirror.parents(merge_commit)
+def _all_candidates(mirror: Mirror, merge: Sequence[CommitHeader], told: _Told) -> Iterator[_Try]:
+    commit, parents = merge[0], merge[0].parents
     if len(parents) == 1:
-        method = _one_parent_method(mirror, merge_commit, commits)
-        yield _Try(parents[0], merge_commit, method, "parent")
-        yield from _rebased(mirror, merge_commit, commits)
+        yield _Try(parents[0], commit.oid, _one_parent_method(commit, told.commits), "parent")
+        yield from _rebased(mirror, commit, told.commits)
     for parent, rule in zip(parents, ("first_parent", "second_parent"), strict=False):
-        yield _Try(parent, merge_commit, MergeMethod.MERGE, rule)
-    yield from _indirect(mirror, parents, head_commit, commits)
+        yield _Try(parent, commit.oid, MergeMethod.MERGE, rule)
+    yield from _indirect(mirror, parents, told)
 
 
-def _one_parent_method(mirror: Mirror, merge_commit: str, commits: Sequence[Commit]) -> MergeMethod:
+def _one_parent_method(merge: CommitHeader, commits: Sequence[Commit]) -> MergeMethod:
     """A rebased commit keeps its message; a squash is given one of its own."""
-    message = mirror.message(merge_commit).strip()
+    message = merge.message.strip()
     kept = any(commit.message.strip() == message for commit in commits)
     return MergeMethod.REBASE if kept else MergeMethod.SQUASH
 
 
-def _rebased(mirror: Mirror, merge_commit: str, commits: Sequence[Commit]) -> Iterator[_Try]:
+def _rebased(mirror: Mirror, merge: CommitHeader, commits: Sequence[Commit]) -> Iterator[_Try]:
     """The commits up to one for each of the pull's non-merge commits behind, farthest first."""
     count = sum(len(commit.parents) < 2 for commit in commits)
     behind = []
-    for commit in mirror.first_parents(merge_commit, limit=count + 1)[1:]:
-        behind.append(commit)
-        if len(mirror.parents(commit)) != 1:  # a rebase makes no merges: do not walk past one
+    for header in mirror.first_parents(merge.oid, limit=count + 1)[1:]:
+        behind.append(header.oid)
+        if len(header.parents) != 1:  # a rebase makes no merges: do not walk past one
             break
-    for steps, commit in reversed([*enumerate(behind, start=1)][1:]):
-        yield _Try(commit, merge_commit, MergeMethod.REBASE, f"rebased_{steps}")
+    for steps, oid in reversed([*enumerate(behind, start=1)][1:]):
+        yield _Try(oid, merge.oid, MergeMethod.REBASE, f"rebased_{steps}")
 
 
-def _indirect(
-    mirror: Mirror, parents: Sequence[str], head_commit: str, commits: Sequence[Commit]
-) -> Iterator[_Try]:
+def _indirect(mirror: Mirror, parents: Sequence[str], told: _Told) -> Iterator[_Try]:
     """The pull's own branch, for pulls that got in by a push or with another pull.
 
     That range is what the pull's page shows; with a merge commit the state was never on the base
     branch as it is.
     """
-    if not mirror.has(head_commit):
+    head = told.head_commit
+    if not mirror.has(head):
         return
     method = MergeMethod.MERGE if len(parents) > 1 else None
     if parents:
-        base = mirror.merge_base(parents[0], head_commit)
+        base = mirror.merge_base(parents[0], head)
         if base is not None:
-            yield _Try(base, head_commit, method, "merge_base")
-    own = {commit.oid for commit in commits}
-    for commit in commits:
+            yield _Try(base, head, method, "merge_base")
+    own = {commit.oid for commit in told.commits}
+    for commit in told.commits:
         for parent in commit.parents:
             if parent not in own and mirror.has(parent):
-                yield _Try(parent, head_commit, method, "first_commit_parent")
+                yield _Try(parent, head, method, "first_commit_parent")
 
 
-def _difference(mirror: Mirror, candidate: _Try, wanted: _Counts) -> str:
+def _difference(
+    mirror: Mirror, candidate: _Try, changes: Sequence[RawChange], wanted: _Counts
+) -> str:
     """ "" when git counts what the pull lists, with or without looking for renames."""
-    found = _counted(mirror.changes(candidate.base, candidate.merge_tree))
+    found = _counted(changes)
     if found == wanted:
         return ""
     if found.total() < wanted.total():  # the source may not see a rename that git sees

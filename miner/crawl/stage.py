@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Protocol
 
-from miner.crawl.base import resolve_base
+from miner.crawl.base import resolve_with_diff
 from miner.crawl.source import Fetched, Source, Unreadable
 from miner.errors import (
     BadItemError,
@@ -280,14 +280,7 @@ class _Pass:
 def based(pull: PullRequest, mirror: Mirror) -> PullRequest:
     """The pull with its base and diff; a base that git cannot read is unresolved, with why."""
     try:
-        base = resolve_base(
-            mirror,
-            merge_commit=pull.merge_commit,
-            head_commit=pull.head_commit,
-            commits=pull.commits,
-            files=pull.files,
-        )
-        diff = mirror.diff(base.commit, base.merge_tree) if base.commit else b""
+        base, diff = resolve_with_diff(mirror, pull)
     except BadItemError as error:
         unresolved = Base(
             commit=None,

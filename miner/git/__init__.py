@@ -14,8 +14,9 @@ of blobs, so they fit the trees that are handed out, whatever the project asks o
 """
 
 from miner.git.change import Comparison, RawChange
+from miner.git.commits import CommitHeader
 from miner.git.mirror import Mirror
 from miner.git.mirrors import Mirrors
 from miner.git.tree import TreeEntry
 
-__all__ = ["Comparison", "Mirror", "Mirrors", "RawChange", "TreeEntry"]
+__all__ = ["CommitHeader", "Comparison", "Mirror", "Mirrors", "RawChange", "TreeEntry"]

@@ -125,6 +125,11 @@ def text(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 
 
+def raw_bytes(path: str) -> bytes:
+    """The bytes of a path made by `text`."""
+    return path.encode("utf-8", "surrogateescape")
+
+
 def split_nul(output: bytes) -> Iterator[bytes]:
     """The fields of a NUL-terminated list."""
     yield from output.split(b"\0")[:-1]

@@ -4,12 +4,13 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from miner.errors import BadItemError
-from miner.git import command
-from miner.git.change import Comparison, RawChange, parse
+from miner.git import command, index
+from miner.git.change import Comparison, RawChange, parse, raw_bytes
+from miner.git.commits import FORMAT, CommitHeader, parse_headers
 from miner.git.tree import TreeEntry, check, pack, parse_entries
 from validators.model import Tree
 
@@ -34,23 +35,26 @@ class Mirror:
             return False
         return self._run("cat-file", "-e", f"{commit}^{{tree}}").ok
 
+    def find(self, commit: str) -> tuple[CommitHeader, ...]:
+        """The commit and then each of its parents; () when it is not there. One run of git."""
+        if _OID.fullmatch(commit) is None:
+            return ()
+        log = ("log", "-z", "--no-walk=unsorted", FORMAT)
+        answer = self._run(*log, commit, f"{commit}^@", "--")
+        return parse_headers(answer.output) if answer.ok else ()
+
     def parents(self, commit: str) -> tuple[str, ...]:
         """The parents, first parent first; () for a root commit."""
-        return self._header(commit)[0]
+        return self._header(commit).parents
 
-    def first_parents(self, commit: str, *, limit: int) -> tuple[str, ...]:
+    def first_parents(self, commit: str, *, limit: int) -> tuple[CommitHeader, ...]:
         """The commit and what is behind it by first parents, at most `limit`."""
-        walk = ("rev-list", "--first-parent", f"--max-count={limit}", self._checked(commit))
-        return tuple(self._said(self._run(*walk)).decode().split())
-
-    def message(self, commit: str) -> str:
-        """The commit's message."""
-        said = self._said(self._run("cat-file", "commit", self._checked(commit)))
-        return said.partition(b"\n\n")[2].decode("utf-8", "replace")
+        log = ("log", "-z", "--first-parent", f"--max-count={limit}", FORMAT)
+        return parse_headers(self._said(self._run(*log, self._checked(commit), "--")))
 
     def committed_at(self, commit: str) -> datetime:
         """The committer's time, UTC."""
-        return self._header(commit)[1]
+        return self._header(commit).committed_at
 
     def merge_base(self, a: str, b: str) -> str | None:
         """The best common ancestor, or None when the histories are unrelated."""
@@ -146,21 +150,46 @@ class Mirror:
 
         Happens in a throw-away index and object folder: the mirror is not touched.
         """
-        self._checked(commit)
         with tempfile.TemporaryDirectory(prefix="miner-apply-") as scratch:
-            env = {
-                "GIT_INDEX_FILE": f"{scratch}/index",
-                "GIT_OBJECT_DIRECTORY": scratch,
-                "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self.path / "objects"),
-            }
-            self._said(self._run("read-tree", commit, env=env))
-            for patch in patches:
-                if not patch:
-                    continue
-                apply = ("apply", "--cached", "--whitespace=nowarn", "-")
-                if not self._run(*apply, stdin=patch, env=env).ok:
-                    return None
+            env = self._scratch_env(scratch)
+            self._said(self._run("read-tree", self._checked(commit), env=env))
+            if not self._applied(patches, env):
+                return None
             return self._said(self._run("write-tree", env=env)).decode().strip()
+
+    def adds_up(self, changes: Sequence[RawChange], patches: Sequence[bytes]) -> bool:
+        """Do the patches, in order, make every changed file what it is in the end, and no other?
+
+        Like `apply_check` on the changed files alone: independent of how large the tree is.
+        """
+        before = {
+            raw_bytes(each.old_path): (each.old_mode, each.old_blob)
+            for each in changes
+            if each.status != "A"
+        }
+        after = {
+            raw_bytes(each.path): (each.new_mode, each.new_blob)
+            for each in changes
+            if each.status != "D"
+        }
+        with tempfile.TemporaryDirectory(prefix="miner-apply-") as scratch:
+            file = Path(scratch, "index")
+            file.write_bytes(index.write(before))
+            if not self._applied(patches, self._scratch_env(scratch)):
+                return False
+            return index.read(file.read_bytes()) == after
+
+    def _scratch_env(self, scratch: str) -> dict[str, str]:
+        """An index and new objects in `scratch`, the mirror's objects only to read."""
+        return {
+            "GIT_INDEX_FILE": f"{scratch}/index",
+            "GIT_OBJECT_DIRECTORY": scratch,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self.path / "objects"),
+        }
+
+    def _applied(self, patches: Sequence[bytes], env: Mapping[str, str]) -> bool:
+        apply = ("apply", "--cached", "--whitespace=nowarn", "-")
+        return all(self._run(*apply, stdin=patch, env=env).ok for patch in patches if patch)
 
     def _batch(self, names: Sequence[str]) -> Iterator[bytes | None]:
         """The contents of objects, None for what is no blob."""
@@ -191,10 +220,9 @@ class Mirror:
         changes, diff = parse(self._said(answer))
         return Comparison(changes=changes, diff=diff)
 
-    def _header(self, commit: str) -> tuple[tuple[str, ...], datetime]:
-        answer = self._run("rev-list", "--no-walk", "--format=%P%x00%ct", self._checked(commit))
-        parents, _, seconds = self._said(answer).decode().split("\n")[1].partition("\0")
-        return tuple(parents.split()), datetime.fromtimestamp(int(seconds), tz=UTC)
+    def _header(self, commit: str) -> CommitHeader:
+        log = ("log", "-z", "--no-walk", FORMAT)
+        return parse_headers(self._said(self._run(*log, self._checked(commit), "--")))[0]
 
     def _checked(self, commit: str) -> str:
         """Only full ids get to git: a branch name or an option would mean something else."""

@@ -247,3 +247,45 @@ def test_a_tag_with_two_numbers_is_preferred(mirrors: Mirrors, upstream: Reposit
     upstream.git("tag", "-d", "6.7")
     lone = Mirrors(upstream.path.parent / "lone").update("o/r", str(upstream.path))
     assert lone.nearest_tag(commit) == "6.x"
+
+
+def test_commit_and_parents_in_one_look(mirrors: Mirrors, upstream: Repository) -> None:
+    first = upstream.commit({"a": "1\n"}, "First\n\nbody\n")
+    upstream.git("checkout", "--quiet", "-b", "side")
+    side = upstream.commit({"b": "1\n"}, "Side")
+    upstream.git("checkout", "--quiet", "main")
+    main = upstream.commit({"c": "1\n"}, "Main")
+    upstream.git("merge", "--quiet", "--no-ff", "side", "-m", "Merge")
+    merge = upstream.head()
+    mirror = _mirror(mirrors, upstream)
+    found = mirror.find(merge)
+    assert [header.oid for header in found] == [merge, main, side]
+    assert found[0].parents == (main, side)
+    assert found[0].message.strip() == "Merge"
+    (root,) = mirror.find(first)
+    assert (root.parents, root.message) == ((), "First\n\nbody\n")
+    assert root.committed_at == mirror.committed_at(first)
+    assert mirror.find("1" * 40) == ()
+    assert mirror.find("main") == ()
+    assert mirror.find(mirror.tree_id(merge)) == ()
+    assert [header.oid for header in mirror.first_parents(merge, limit=5)] == [merge, main, first]
+
+
+def test_patches_that_add_up_are_told_by_the_changed_files(
+    mirrors: Mirrors, upstream: Repository
+) -> None:
+    base = upstream.commit({"a": "1\n", "b": "1\n", "c": "1\n"})
+    middle = upstream.commit({"a": "2\n"})
+    merge = upstream.commit({"b": None, "d": "x"})
+    mirror = _mirror(mirrors, upstream)
+    one, two = mirror.diff(base, middle), mirror.diff(middle, merge)
+    changes = mirror.changes(base, merge)
+    before = sorted(mirror.path.rglob("*"))
+    assert mirror.adds_up(changes, [one, two])
+    assert mirror.adds_up(changes, [two, b"", one])
+    assert not mirror.adds_up(changes, [one])
+    assert not mirror.adds_up(changes, [one, one])
+    assert not mirror.adds_up(changes, [one, two, mirror.diff(base, middle).replace(b"a", b"z")])
+    assert not mirror.adds_up(changes, [one, two.replace(b"+x", b"+y")])
+    assert not mirror.adds_up(changes, [one, two.replace(b"100644", b"100755")])
+    assert sorted(mirror.path.rglob("*")) == before

@@ -386,6 +386,9 @@ def test_awkward(case: Case, tmp_path: Path) -> None:
     patches = [test_patch(sections), gold_patch(sections)]
     assert mirror.apply_check(base, patches) == mirror.tree_id(merge)
     assert mirror.apply_check(base, patches[::-1]) == mirror.tree_id(merge)
+    assert mirror.adds_up(found.changes, patches)
+    if found.changes:
+        assert not mirror.adds_up(found.changes, patches[1:] if patches[0] else patches[:1])
 
 
 def test_the_table_is_long_enough() -> None:
@@ -431,6 +434,7 @@ def test_any_two_trees(
     assert len(gold) + len(tests) == len(found.diff)
     assert b"".join(section.text for section in sections) == found.diff
     assert mirror.apply_check(base, [tests, gold]) == mirror.tree_id(fixed)
+    assert mirror.adds_up(found.changes, [tests, gold])
     assert all(
         CLASSIFY(PurePosixPath(each.change.path)) is FileClass.TEST
         for each in sections
