@@ -167,7 +167,9 @@ def _parse(line: str, *, where: str) -> tuple[Record, ...]:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "the object"
         raise ConfigError(f"{where}: {field}: {first['msg']}.") from error
-    except (ValueError, KeyError) as error:
+    except KeyError as error:
+        raise ConfigError(f"{where}: the field {error} is missing.") from error
+    except (ValueError, TypeError) as error:
         raise ConfigError(f"{where}: {error}.") from error
 
 
@@ -202,7 +204,10 @@ def flat_records(row: Mapping[str, object]) -> tuple[Record, ...]:
     issues = row.get("issue_numbers") or ()
     if not isinstance(issues, list | tuple):
         raise TypeError("issue_numbers must be a list")
-    keyword_lines = "\n".join(f"Fixes #{issue}" for issue in issues)
+    numbers = [int(str(issue)) for issue in issues]
+    issue_repo = str(row.get("issue_repo") or repo)
+    where = "" if issue_repo == repo else issue_repo
+    keyword_lines = "\n".join(f"Fixes {where}#{issue}" for issue in numbers)
     pull = PullRecord(
         repo=repo,
         number=number,
@@ -214,23 +219,23 @@ def flat_records(row: Mapping[str, object]) -> tuple[Record, ...]:
         merged_at=merged_at,
         merge_commit=str(row["merge_sha"]),
         base_commit=None if row.get("kind") == "merge" else _text(row.get("base_sha")),
-        closing_references=tuple(int(str(issue)) for issue in issues),
+        closing_references=() if where else tuple(numbers),
     )
-    return (*(_flat_issue(row, pull, int(str(issue))) for issue in issues), pull)
-
-
-def _flat_issue(row: Mapping[str, object], pull: PullRecord, number: int) -> IssueRecord:
-    first = number == min(pull.closing_references)
-    return IssueRecord(
-        repo=str(row.get("issue_repo") or pull.repo),
-        number=number,
-        title=str(row.get("issue_title") or f"Issue {number}"),
-        body=str(row.get("issue_body") or "") if first else "",
-        author=Person(login="reporter"),
-        created_at=pull.created_at - timedelta(days=1),
-        closed_at=pull.merged_at,
-        closed_by=f"#{pull.number}",
+    texts = [str(row.get("issue_body") or ""), *[""] * len(numbers)]
+    issues_told = (
+        IssueRecord(
+            repo=issue_repo,
+            number=issue,
+            title=str(row.get("issue_title") or f"Issue {issue}"),
+            body=text,
+            author=Person(login="reporter"),
+            created_at=pull.created_at - timedelta(days=1),
+            closed_at=merged_at,
+            closed_by=None if where else f"#{number}",
+        )
+        for issue, text in zip(numbers, texts, strict=False)
     )
+    return (*issues_told, pull)
 
 
 def _text(value: object) -> str | None:

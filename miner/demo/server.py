@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -28,7 +28,7 @@ class Forge:
     """A running forge. `base_url` is the root of REST, of `/graphql` and of git over HTTP."""
 
     base_url: str
-    token: str
+    token: str = field(repr=False)
     requests: RequestLog
     faults: Faults
     world: World

@@ -1,1 +1,1 @@
-"""Tests."""
+"""The offline forge."""
