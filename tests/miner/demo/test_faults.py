@@ -2,6 +2,7 @@
 
 import http.client
 import json
+from contextlib import closing
 
 import pytest
 
@@ -75,8 +76,12 @@ def test_server_errors_are_no_json(forge: Forge, status: int) -> None:
 
 def test_a_reset_comes_inside_the_body(forge: Forge) -> None:
     forge.faults.add(faults.reset_mid_body(50))
-    with pytest.raises((ConnectionError, http.client.IncompleteRead)):
-        ask(forge, "/graphql", body=PAGE)
+    host = forge.base_url.removeprefix("http://")
+    headers = {"Authorization": f"Bearer {forge.token}"}
+    with closing(http.client.HTTPConnection(host, timeout=20)) as connection:
+        connection.request("POST", "/graphql", json.dumps(PAGE), headers)
+        with pytest.raises((ConnectionError, http.client.IncompleteRead)):
+            connection.getresponse().read()
     assert ask(forge, "/graphql", body=PAGE).status == 200
 
 
