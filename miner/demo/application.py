@@ -35,7 +35,7 @@ class Application:
         faults: Faults | None = None,
         limits: Mapping[str, int] | None = None,
     ) -> None:
-        self._world = world
+        self.world = world
         self._tokens = tuple(tokens)
         self._clock = clock
         self._graph = Graph(Objects(world, web_url=WEB_URL))
@@ -68,10 +68,10 @@ class Application:
             challenge = {"www-authenticate": 'Basic realm="GitHub"'}
             return replace(problem_reply(401, "Bad credentials"), headers=challenge)
         owner, name = (*request.path.split("/"), "", "")[1:3]
-        found = self._world.repository(f"{owner}/{name.removesuffix('.git')}")
+        found = self.world.repository(f"{owner}/{name.removesuffix('.git')}")
         if found is None:
             return problem_reply(404, "Repository not found.")
-        return git_reply(request, git_root=self._world.git_root, git_path=found.git_path)
+        return git_reply(request, git_dir=found.facts.git_dir)
 
     def _api(self, request: Request, token: str, number: int) -> tuple[Reply, str, int]:
         if request.path == "/rate_limit":
@@ -88,7 +88,7 @@ class Application:
             return reply
 
         fault = self.faults.strike(Seen(number=number, resource=resource, request=request))
-        reply = proceed() if fault is None else fault(self._world, request, proceed)
+        reply = proceed() if fault is None else fault(self.world, request, proceed)
         headers = {**self.quota.balance(token, resource).headers(), **reply.headers}
         return replace(reply, headers=headers), resource, sum(spent)
 

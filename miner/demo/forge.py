@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.resources import files as resources
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from miner.demo.fast_import import write_repository
 from miner.demo.histories import Branch, Method, Step
+from miner.demo.languages import languages_of
 from miner.demo.made import MadeRepository, ledger, tally
 from miner.demo.pairs import DocsPull, Package, packages, packages_json
 from miner.demo.pulls import (
@@ -26,13 +27,8 @@ from miner.demo.sdists import SdistCache, SourceFile, source_tree
 from miner.demo.stories import tell
 from miner.progress import Progress
 
-_SUFFIXES = {
-    ".py": "Python", ".md": "Markdown", ".rst": "reStructuredText", ".sh": "Shell",
-    ".toml": "TOML", ".c": "C",
-}  # fmt: skip
-_SHOWN = ("Python", "Shell", "C")  # GitHub counts programming languages only
 _MERGE_OF = "merge of #"  # closed by the merge commit of that pull, not by the pull
-_MADE_FROM = ("histories", "fast_import", "stories", "made", "forge", "sdists")
+_MADE_FROM = ("histories", "fast_import", "stories", "made", "forge", "sdists", "languages")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,9 +194,9 @@ def _write(root: Path, made: MadeRepository) -> Sequence[Record]:
     """Write the repository; its records with merge commits and closing commits filled in."""
     commits = write_repository(root / "git" / f"{made.repository.name}.git", made.history)
     merges = {number: commits[key] for number, key in made.merges.items()}
-    sizes = {"languages": languages(made.history.tree)}
+    sizes = {path: len(file.data) for path, file in made.history.tree.items()}
     return [
-        made.repository.model_copy(update=sizes),
+        made.repository.model_copy(update={"languages": languages_of(sizes)}),
         *(_filled(record, merges) for record in made.records),
     ]
 
@@ -212,13 +208,3 @@ def _filled(record: Record, merges: Mapping[int, str]) -> Record:
         number = int((record.closed_by or "").removeprefix(_MERGE_OF))
         return record.model_copy(update={"closed_by": merges[number]})
     return record
-
-
-def languages(tree: Mapping[str, SourceFile]) -> dict[str, int]:
-    """Programming language → bytes, largest first."""
-    sizes: dict[str, int] = {}
-    for path, file in tree.items():
-        language = _SUFFIXES.get(PurePosixPath(path).suffix)
-        if language in _SHOWN and language is not None:
-            sizes[language] = sizes.get(language, 0) + len(file.data)
-    return dict(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))

@@ -79,6 +79,19 @@ class RepositoryFacts:
                 refs[name] = peeled or oid
         return refs
 
+    @functools.cached_property
+    def head_branch(self) -> str:
+        """What HEAD names, without refs/heads/."""
+        return self._git("symbolic-ref", "--short", "HEAD").decode().strip()
+
+    def sizes(self, oid: str) -> Mapping[str, int]:
+        """Path → bytes of every file of a commit."""
+        listed = self._git("ls-tree", "-r", "-l", "-z", oid).decode("utf-8", "replace")
+        entries = [entry.split("\t", 1) for entry in listed.split("\0") if entry]
+        return {
+            path: int(size) for facts, path in entries if (size := facts.split()[3]).isdecimal()
+        }
+
     def resolve(self, name: str) -> str:
         """A commit's full id from any name git knows."""
         if len(name) == 40 and (name in self._all_commits()):

@@ -17,7 +17,7 @@ def is_git(request: Request) -> bool:
     return request.path.endswith(("/info/refs", f"/{_SERVICE}", "/git-receive-pack"))
 
 
-def git_reply(request: Request, *, git_root: Path, git_path: str) -> Reply:
+def git_reply(request: Request, *, git_dir: Path) -> Reply:
     """Run the backend for a repository; only fetching is served."""
     _, _, tail = request.path.rpartition(".git/")
     tail = tail if ".git/" in request.path else "/".join(request.path.split("/")[3:])
@@ -29,21 +29,20 @@ def git_reply(request: Request, *, git_root: Path, git_path: str) -> Reply:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=_environment(request, git_root, f"/{git_path}/{tail}"),
+        env=_environment(request, git_dir / tail),
     )
     chunks = _run(process, request.body)
     status, headers = _cgi_headers(process)
     return Reply(status=status, headers=headers, chunks=chunks)
 
 
-def _environment(request: Request, git_root: Path, path: str) -> Mapping[str, str]:
+def _environment(request: Request, path: Path) -> Mapping[str, str]:
     headers = request.headers
     return {
         **GIT_ENVIRONMENT,
         "PATH": str(Path(git_command()).parent),
-        "GIT_PROJECT_ROOT": str(git_root),
+        "PATH_TRANSLATED": str(path),
         "GIT_HTTP_EXPORT_ALL": "1",
-        "PATH_INFO": path,
         "REQUEST_METHOD": request.method,
         "QUERY_STRING": request.query_string,
         "CONTENT_TYPE": headers.get("content-type", ""),

@@ -1,5 +1,6 @@
-"""The licences the forge can name, with GitHub's keys."""
+"""The licences the forge can name, with GitHub's keys, and how it tells them apart."""
 
+import re
 from collections.abc import Mapping
 
 from miner.demo.nodes import Node
@@ -38,3 +39,26 @@ def licence_node(spdx: str | None) -> Node | None:
         "pseudoLicense": key == "other",
         "url": None if key == "other" else f"https://choosealicense.com/licenses/{key}/",
     }
+
+
+_FILE = re.compile(r"^(LICEN[CS]E|COPYING)([.-].*)?$", re.IGNORECASE)
+_PHRASES = (  # the first that fits
+    ("Apache License", "Apache-2.0"),
+    ("Mozilla Public License", "MPL-2.0"),
+    ("GNU GENERAL PUBLIC LICENSE", "GPL-3.0"),
+    ("Permission to use, copy, modify, and/or distribute", "ISC"),
+    ("Permission is hereby granted, free of charge", "MIT"),
+    ("Neither the name", "BSD-3-Clause"),
+    ("Redistributions in binary form", "BSD-2-Clause"),
+)
+
+
+def is_licence_file(path: str) -> bool:
+    """Is a file in the top folder the licence?"""
+    return _FILE.match(path) is not None
+
+
+def told_by(text: bytes) -> str:
+    """SPDX id of a licence text; NOASSERTION when no phrase is known, as GitHub says it."""
+    words = " ".join(text.decode("utf-8", "replace").split())
+    return next((spdx for phrase, spdx in _PHRASES if phrase in words), "NOASSERTION")

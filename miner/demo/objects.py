@@ -54,7 +54,7 @@ class Objects:
         record = repository.record
         owner, name = record.name.split("/", 1)
         url = f"{self.web_url}/{record.name}"
-        sizes = sorted(record.languages.items(), key=lambda item: -item[1])
+        sizes = sorted(repository.languages.items(), key=lambda item: -item[1])
         return {
             "__typename": "Repository",
             "id": f"R_{repository.database_id}",
@@ -76,12 +76,12 @@ class Objects:
             "visibility": "PUBLIC",
             "stargazerCount": record.stars,
             "forkCount": record.stars // 10,
-            "diskUsage": 1 + sum(record.languages.values()) // 1024,
+            "diskUsage": 1 + sum(repository.languages.values()) // 1024,
             "createdAt": moment(record.created_at) or "2020-01-01T00:00:00Z",
             "pushedAt": lazy(lambda _: moment(repository.pushed_at)),
             "updatedAt": lazy(lambda _: moment(repository.pushed_at)),
             "defaultBranchRef": lazy(lambda _: self._default_branch(repository)),
-            "licenseInfo": licence_node(record.license),
+            "licenseInfo": licence_node(repository.license),
             "primaryLanguage": _language(sizes[0][0]) if sizes else None,
             "languages": lazy(lambda arguments: _languages(sizes, arguments)),
             "mergeCommitAllowed": True,
@@ -99,7 +99,7 @@ class Objects:
     def _default_branch(self, repository: RepositoryWorld) -> Node:
         return {
             "id": f"REF_{repository.database_id}",
-            "name": repository.record.default_branch,
+            "name": repository.default_branch,
             "prefix": "refs/heads/",
             "target": self.commit(repository, repository.head),
         }
@@ -118,7 +118,7 @@ class Objects:
         if isinstance(states, list):
             pulls = [pull for pull in pulls if self.pull_state(pull) in states]
         if arguments.get("baseRefName"):
-            base, default = arguments["baseRefName"], repository.record.default_branch
+            base, default = arguments["baseRefName"], repository.default_branch
             pulls = [pull for pull in pulls if (pull.base_branch or default) == base]
         order = arguments.get("orderBy")
         field, direction = ("CREATED_AT", "ASC")

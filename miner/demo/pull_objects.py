@@ -99,7 +99,7 @@ def _git_fields(objects: Makers, repository: RepositoryWorld, pull: PullRecord) 
         return objects.commit(repository, oid) if oid else None
 
     return {
-        "baseRefName": pull.base_branch or repository.record.default_branch,
+        "baseRefName": pull.base_branch or repository.default_branch,
         "baseRefOid": lazy(lambda _: repository.pull_facts(pull).base),
         "headRefName": pull.head_branch or f"pull-{pull.number}",
         "headRefOid": lazy(lambda _: repository.pull_facts(pull).head),
@@ -150,7 +150,7 @@ def _events(objects: Makers, repository: RepositoryWorld, pull: PullRecord) -> S
             "id": f"ME_{name}",
             "actor": objects.person(pull.merged_by),
             "createdAt": moment(pull.merged_at),
-            "mergeRefName": pull.base_branch or repository.record.default_branch,
+            "mergeRefName": pull.base_branch or repository.default_branch,
             "commit": lazy(
                 lambda _: objects.commit(repository, str(repository.pull_facts(pull).merge_commit))
             ),

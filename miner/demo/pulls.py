@@ -63,7 +63,10 @@ class CommentRecord(_Record):
 
 
 class RepositoryRecord(_Record):
-    """A repository. `git` is its folder below the git root, `<name>.git` when left out."""
+    """A repository. What is left out is asked of git: default branch, languages, licence.
+
+    `git` is its folder below the git root; left out, the usual names are tried (docs/forge.md).
+    """
 
     type: Literal["repository"] = "repository"
     name: str = Field(pattern=_NAME)
@@ -71,7 +74,7 @@ class RepositoryRecord(_Record):
     git: str | None = None
     former_names: tuple[str, ...] = ()
     description: str = ""
-    default_branch: str = "main"
+    default_branch: str | None = None
     license: str | None = None  # SPDX id
     languages: Mapping[str, int] = {}  # name → bytes
     stars: int = 0

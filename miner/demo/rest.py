@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from miner.demo.http_messages import Reply, Request, json_reply, problem_reply
+from miner.demo.licences import is_licence_file
 from miner.demo.nodes import moment
 from miner.demo.pulls import PullRecord
 from miner.demo.quota import LIMITS, Balance
@@ -16,7 +17,6 @@ from miner.demo.search import MAX_RESULTS, find_repositories
 from miner.demo.world import RepositoryWorld, World
 
 API_VERSIONS = ("2022-11-28", "2026-03-10")
-_LICENCE_FILE = re.compile(r"^(LICEN[CS]E|COPYING)([.-].*)?$", re.IGNORECASE)
 _MAX_PER_PAGE = 100
 
 
@@ -83,18 +83,18 @@ class Rest:
         found = self._world.repository(name)
         if found is None:
             return problem_reply(404, "Not Found")
-        return json_reply(dict(found.record.languages), headers=_etag(found.record.languages))
+        return json_reply(dict(found.languages), headers=_etag(found.languages))
 
     def _license(self, _request: Request, name: str) -> Reply:
         found = self._world.repository(name)
-        if found is None or found.record.license is None:
+        if found is None or found.license is None:
             return problem_reply(404, "Not Found")
-        paths = [path for path in found.facts.paths(found.head) if _LICENCE_FILE.match(path)]
+        paths = [path for path in found.facts.paths(found.head) if is_licence_file(path)]
         path = paths[0] if paths else "LICENSE"
         content = found.facts.read(found.head, path) if paths else b""
         api = f"{self._shapes.api}/repos/{found.name}"
         sha = hashlib.sha1(b"blob %d\0%s" % (len(content), content)).hexdigest()  # noqa: S324  git's
-        html = f"{self._shapes.web}/{found.name}/blob/{found.record.default_branch}/{path}"
+        html = f"{self._shapes.web}/{found.name}/blob/{found.default_branch}/{path}"
         links = {
             "self": f"{api}/contents/{path}",
             "git": f"{api}/git/blobs/{sha}",
@@ -113,7 +113,7 @@ class Rest:
             "content": base64.encodebytes(content).decode(),
             "encoding": "base64",
             "_links": links,
-            "license": self._shapes.licence(found.record.license),
+            "license": self._shapes.licence(found.license),
         }
         return json_reply(body, headers=_etag(body))
 

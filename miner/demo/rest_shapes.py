@@ -93,7 +93,7 @@ class Shapes:
         record = repository.record
         owner, name = record.name.split("/", 1)
         url = f"{self.api}/repos/{record.name}"
-        languages = sorted(record.languages.items(), key=lambda item: -item[1])
+        languages = sorted(repository.languages.items(), key=lambda item: -item[1])
         open_issues = sum(issue.closed_at is None for issue in repository.issues.values())
         return {
             "id": repository.database_id,
@@ -115,9 +115,9 @@ class Shapes:
             "mirror_url": None,
             "homepage": None,
             "language": languages[0][0] if languages else None,
-            "license": self.licence(record.license),
-            "default_branch": record.default_branch,
-            "size": 1 + sum(record.languages.values()) // 1024,
+            "license": self.licence(repository.license),
+            "default_branch": repository.default_branch,
+            "size": 1 + sum(repository.languages.values()) // 1024,
             "stargazers_count": record.stars,
             "watchers": record.stars,
             "watchers_count": record.stars,
@@ -176,7 +176,7 @@ class Shapes:
             "review_comment": f"{api}/pulls/comments{{/number}}",
             "self": f"{api}/pulls/{pull.number}",
         }
-        base = pull.base_branch or repository.record.default_branch
+        base = pull.base_branch or repository.default_branch
         closed_at = pull.closed_at or pull.merged_at
         return {
             "id": repository.database_id * 1000 + pull.number,

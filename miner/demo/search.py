@@ -62,7 +62,7 @@ PullTest = Callable[[RepositoryWorld, PullRecord, str], bool]
 
 _REPOSITORY_TESTS: Mapping[str, Test] = {
     "language": lambda repository, value: _primary(repository) == value,
-    "license": lambda repository, value: (repository.record.license or "").lower() == value,
+    "license": lambda repository, value: (repository.license or "").lower() == value,
     "stars": lambda repository, value: in_range(repository.record.stars, value, int),
     "size": lambda repository, value: in_range(_size_kb(repository), value, int),
     "archived": lambda repository, value: repository.record.is_archived == (value == "true"),
@@ -91,7 +91,7 @@ _PULL_TESTS: Mapping[str, PullTest] = {
         pull.author is not None and value in (pull.author.login, f"app/{pull.author.login}")
     ),
     "base": lambda repository, pull, value: (
-        (pull.base_branch or repository.record.default_branch).lower() == value
+        (pull.base_branch or repository.default_branch).lower() == value
     ),
 }
 
@@ -110,12 +110,12 @@ def _pull_matches(repository: RepositoryWorld, pull: PullRecord, qualifier: _Qua
 
 
 def _primary(repository: RepositoryWorld) -> str:
-    languages = repository.record.languages
+    languages = repository.languages
     return max(languages, key=lambda name: languages[name], default="").lower()
 
 
 def _size_kb(repository: RepositoryWorld) -> int:
-    return 1 + sum(repository.record.languages.values()) // 1024
+    return 1 + sum(repository.languages.values()) // 1024
 
 
 def _created_at(repository: RepositoryWorld) -> datetime:

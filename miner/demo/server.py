@@ -15,6 +15,7 @@ from miner.demo.application import Application
 from miner.demo.faults import Faults
 from miner.demo.forge import ForgeData
 from miner.demo.http_messages import Reply, Request
+from miner.demo.overlay import with_all_refs
 from miner.demo.request_log import RequestLog
 from miner.demo.world import World
 from miner.errors import ConfigError
@@ -45,30 +46,47 @@ def serve(  # noqa: PLR0913  what a test may want to choose
     faults: Faults | None = None,
     limits: Mapping[str, int] | None = None,
 ) -> Iterator[Forge]:
-    """Serve until the block ends. `port` 0: any free one. ConfigError when the port is taken."""
+    """Serve until the block ends. `port` 0: any free one.
+
+    ConfigError when the port is taken, a repository is missing, or a pull names a commit that its
+    repository does not have.
+    """
+    with with_all_refs(data) as whole, _bound(host, port) as server:
+        base_url = f"http://{host}:{server.server_address[1]}"
+        server.application = Application(
+            World(whole),
+            base_url=base_url,
+            tokens=tokens,
+            clock=clock,
+            faults=faults,
+            limits=limits,
+        )
+        with _running(server):
+            yield Forge(
+                base_url=base_url,
+                token=tokens[0],
+                requests=server.application.requests,
+                faults=server.application.faults,
+                world=server.application.world,
+            )
+
+
+def _bound(host: str, port: int) -> "_Server":
     try:
-        server = _Server((host, port), _Handler)
+        return _Server((host, port), _Handler)
     except OSError as error:
         raise ConfigError(f"{host}:{port} cannot be served: {error.strerror}.") from error
-    base_url = f"http://{host}:{server.server_address[1]}"
-    world = World(data)
-    server.application = Application(
-        world, base_url=base_url, tokens=tokens, clock=clock, faults=faults, limits=limits
-    )
+
+
+@contextmanager
+def _running(server: "_Server") -> Iterator[None]:
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), name="forge")
     thread.start()
     try:
-        yield Forge(
-            base_url=base_url,
-            token=tokens[0],
-            requests=server.application.requests,
-            faults=server.application.faults,
-            world=world,
-        )
+        yield
     finally:
         server.shutdown()
         server.close_connections()
-        server.server_close()
         thread.join()
 
 

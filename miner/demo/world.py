@@ -11,6 +11,8 @@ from pathlib import Path
 
 from miner.demo.forge import ForgeData
 from miner.demo.git_facts import CommitFact, FileFact, RepositoryFacts
+from miner.demo.languages import languages_of
+from miner.demo.licences import is_licence_file, told_by
 from miner.demo.pulls import IssueRecord, PullRecord, RepositoryRecord
 from miner.errors import ConfigError
 
@@ -35,8 +37,7 @@ class RepositoryWorld:
     def __init__(self, record: RepositoryRecord, git_root: Path) -> None:
         self.record = record
         self.name = record.name
-        self.git_path = record.git or f"{record.name}.git"
-        self.facts = RepositoryFacts(git_root / self.git_path)
+        self.facts = RepositoryFacts(find_git_dir(git_root, record))
         self.issues: dict[int, IssueRecord] = {}
         self.pulls: dict[int, PullRecord] = {}
         self._lock = threading.RLock()
@@ -50,10 +51,28 @@ class RepositoryWorld:
             return self.record.database_id
         return int(hashlib.sha256(self.name.encode()).hexdigest()[:7], 16) + 1
 
+    @functools.cached_property
+    def default_branch(self) -> str:
+        """The record's, else the one git's HEAD names."""
+        return self.record.default_branch or self.facts.head_branch
+
+    @functools.cached_property
+    def languages(self) -> Mapping[str, int]:
+        """Programming language → bytes, largest first: the record's, else the default branch's."""
+        return self.record.languages or languages_of(self.facts.sizes(self.head))
+
+    @functools.cached_property
+    def license(self) -> str | None:
+        """SPDX id: the record's, else what the licence file at the head says."""
+        if self.record.license is not None:
+            return self.record.license
+        paths = [path for path in self.facts.paths(self.head) if is_licence_file(path)]
+        return told_by(self.facts.read(self.head, paths[0])) if paths else None
+
     @property
     def head(self) -> str:
         """The newest commit of the default branch."""
-        return self.facts.resolve(f"refs/heads/{self.record.default_branch}")
+        return self.facts.resolve(f"refs/heads/{self.default_branch}")
 
     @property
     def pushed_at(self) -> datetime:
@@ -143,11 +162,28 @@ class RepositoryWorld:
         return found
 
 
+def find_git_dir(git_root: Path, record: RepositoryRecord) -> Path:
+    """The repository's git directory: bare, or the `.git` of a work tree.
+
+    Tried below the root: the record's `git`, else owner/name.git, owner/name, owner__name.git,
+    owner__name, name.git, name. ConfigError when none is there.
+    """
+    owner, name = record.name.split("/")
+    stems = [record.name, f"{owner}__{name}", name]
+    tried = [record.git] if record.git else [f"{s}{end}" for s in stems for end in (".git", "")]
+    for path in (git_root / one for one in tried):
+        for git_dir in (path / ".git", path):
+            if (git_dir / "HEAD").is_file():
+                return git_dir
+    raise ConfigError(
+        f"{git_root} holds no git repository for {record.name}; it may be named {', '.join(tried)}."
+    )
+
+
 class World:
     """All repositories. Names are looked up without case, former names too."""
 
     def __init__(self, data: ForgeData) -> None:
-        self.git_root = data.git_root
         self.repositories: dict[str, RepositoryWorld] = {}
         self._names: dict[str, str] = {}
         for record in data.records:
