@@ -130,10 +130,15 @@ class DockerContainer:
         """A command is running in it."""
         return self._commands.running
 
+    def kill_guest(self) -> None:
+        """End every process of the guest, if need be with the whole container."""
+        with machinery("end a container's processes"):
+            self._commands.kill_guest()
+
     def overfill(self) -> None:
         """Its disk holds more than it may: end the guest's processes."""
         self._overfull.set()
-        self._commands.kill_guest()
+        self.kill_guest()
 
     def give_up(self) -> None:
         """The engine closes: running commands raise EngineUnavailableError."""
