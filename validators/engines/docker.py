@@ -1,5 +1,6 @@
 """A container engine behind Docker's API: Docker itself, or podman's compatible socket."""
 
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -119,9 +120,12 @@ class DockerEngine:
         repository, _, version = tag.rpartition(":")
         changes = [f"LABEL {key}={_quoted(value)}" for key, value in labels.items()]
         with machinery("import an image"):
-            self._api.import_image(
+            said = self._api.import_image(
                 src=str(tar), repository=repository, tag=version, changes=changes or None
             )
+            digest = re.search(r"[0-9a-f]{64}", str(said))
+            if digest is not None:  # podman does not heed the tag
+                self._api.tag(f"sha256:{digest.group()}", repository, version, force=True)
         image = self.find(tag)
         if image is None:
             raise EngineUnavailableError(f"The container engine imported {tag} but lost it.")
