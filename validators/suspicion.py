@@ -18,6 +18,10 @@ _MEANS: Mapping[str, re.Pattern[bytes]] = {
     ),
     "our_reporter": re.compile(rb"miner_reporter|/run/miner|miner-report"),
     "equality": re.compile(rb"\bdef\s+__(eq|ne|hash|bool|contains|instancecheck)__\b|__eq__\s*="),
+    "always_true": re.compile(
+        rb"\bdef\s+__(eq|bool|contains|instancecheck)__\b[^\n]*:\s*(#[^\n]*)?\n?\s*return True\b"
+        rb"|__eq__\s*=\s*lambda[^\n]*:\s*True\b"
+    ),
     "exit": re.compile(rb"\bos\._exit\b|\b_exit\s*\(|\batexit\b|\bsys\.exit\b|\bSystemExit\b"),
     "signals": re.compile(rb"\bsignal\.(signal|alarm|setitimer)\b|\bos\.(kill|abort|fork)\w*\b"),
     "modules": re.compile(

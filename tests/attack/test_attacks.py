@@ -1,0 +1,56 @@
+"""No patch that does not fix the bug counts as a fix, unless it is flagged; every twin does."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.attack.cases import ATTACKS, Attack
+from tests.toy import Repository, environment_of, grading_task_of
+from validators.engines import DockerEngine
+from validators.evaluation import grade
+from validators.model import Grade, Image
+
+pytestmark = [pytest.mark.attack, pytest.mark.docker]
+
+
+def graded(
+    case: Attack, patch: bytes, repository: Repository, engine: DockerEngine, image: Image
+) -> Grade:
+    return grade(
+        grading_task_of(case.toy, repository),
+        environment_of(image, case.toy.recipe),
+        model_patch=patch,
+        engine=engine,
+        progress=print,
+    )
+
+
+@pytest.mark.parametrize("case", ATTACKS, ids=lambda case: case.name)
+def test_attack_is_unresolved_or_flagged(
+    case: Attack, engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    repository = Repository(tmp_path / "toy", case.toy.base)
+    patch = case.raw if case.raw is not None else repository.diff(case.attack, links=case.links)
+    found = graded(case, patch, repository, engine, toy_image)
+    if case.flags:
+        assert not found.resolved or case.flags <= set(found.flags), found
+        assert case.flags <= set(found.flags), found
+    else:
+        assert not found.resolved, found
+    if case.flaw is not None:
+        assert found.flaw is case.flaw, found
+
+
+@pytest.mark.parametrize("case", ATTACKS, ids=lambda case: case.name)
+def test_honest_twin_is_resolved_and_unflagged(
+    case: Attack, engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    repository = Repository(tmp_path / "toy", case.toy.base)
+    found = graded(case, repository.diff(case.twin), repository, engine, toy_image)
+    assert found.resolved, found
+    assert found.flags == (), found
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(ATTACKS) >= 25
+    assert len({case.name for case in ATTACKS}) == len(ATTACKS)

@@ -1,0 +1,282 @@
+"""What is a model's patch worth? Applied, tests put back, run once → Grade.
+
+The state that is run: the base tree, the model's patch on it, then tests and test configuration as
+they are at base + test patch + gold (see restoration.py). Required tests must have passed; exit
+code, the runner's own counts and the report must agree.
+"""
+
+import io
+import secrets
+import tarfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from validators import grading
+from validators.engine import TREE, Container, ContainerEngine, Progress
+from validators.errors import EngineUnavailableError
+from validators.invocation import KIT, Invocation, invocation
+from validators.languages import LANGUAGES
+from validators.model import (
+    Environment,
+    Flaw,
+    Grade,
+    GradingTask,
+    Limits,
+    Outcome,
+    Phase,
+    Run,
+    Tally,
+)
+from validators.patching import is_empty, methods, refusal
+from validators.restoration import Change, Plan, Surroundings, is_protected, merged, plan
+from validators.run import (
+    PREPARE_S,
+    RUN_LABEL,
+    build,
+    execute,
+    judge,
+    reporter_source,
+    summary,
+    tail,
+    test_script,
+    unrun,
+)
+from validators.selection import selected
+from validators.suspicion import flags
+from validators.worktree import PATCH_FAILED, grading_scripts, kit_tar
+
+GRADER_VERSION = 1
+"""Part of every cache key of a grade: raised when a rule here changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    """The model's tree: what differs from the final state, and all paths of that."""
+
+    outcome: Outcome
+    model_tree: str
+    final_tree: str
+    changes: tuple[Change, ...]
+    final_paths: frozenset[str]
+
+
+def grade(
+    task: GradingTask,
+    environment: Environment,
+    *,
+    model_patch: bytes,
+    engine: ContainerEngine,
+    progress: Progress,
+) -> Grade:
+    """Grade one patch in one run. What is wrong with the patch is a flaw of the grade.
+
+    Raises EngineUnavailableError when the machinery failed: that says nothing about the model.
+    """
+    if is_empty(model_patch):
+        return _ungraded(task, Flaw.EMPTY_PATCH, "the patch changes nothing")
+    reason = refusal(model_patch)
+    if reason is not None:
+        return _ungraded(task, Flaw.PATCH_REFUSED, reason)
+    recipe = environment.recipe
+    selection = () if task.whole_suite else selected(task.test_patch, recipe)
+    call = invocation(recipe, selection=selection)
+    started_at = datetime.now(UTC)
+    limits = Limits(memory_mb=recipe.memory_mb)
+    with engine.run(environment.image, limits, labels={RUN_LABEL: Phase.MODEL}) as container:
+        marker = secrets.token_hex(8)
+        _put(container, task, model_patch, call, marker=marker)
+        prepared = _prepare(container, marker)
+        if isinstance(prepared, Outcome):
+            return _ungraded(task, Flaw.PATCH_DOES_NOT_APPLY, tail(prepared.output))
+        surroundings = Surroundings(
+            language=LANGUAGES[recipe.language],
+            packages=environment.packages,
+            final_paths=prepared.final_paths,
+            source_paths=recipe.source_paths,
+        )
+        todo = plan(prepared.changes, surroundings)
+        notes = (*_method_notes(prepared), *_restore(container, prepared, todo), *todo.notes)
+        run, tampered = _run(container, environment, call, guarded=_guarded(surroundings))
+    progress(f"{task.instance_id}: {Phase.MODEL}: {summary(run)}")
+    dropped = (*todo.remove, *todo.restore)
+    return _graded(
+        task,
+        replace(run, started_at=started_at),
+        tampered=tampered,
+        flags=flags(model_patch, task.patch, dropped=dropped),
+        notes=notes,
+    )
+
+
+def _put(
+    container: Container, task: GradingTask, patch: bytes, call: Invocation, *, marker: str
+) -> None:
+    container.put(TREE, task.tree.tar)
+    scripts = {**grading_scripts(task.tree, marker=marker), "test.sh": test_script(call)}
+    kit = kit_tar(reporter_source(), (task.test_patch, task.patch, patch), scripts=scripts)
+    container.put(KIT, kit, root=True)
+
+
+def _prepare(container: Container, marker: str) -> _Prepared | Outcome:
+    """Apply the patch; an Outcome when it does not apply."""
+    outcome = container.exec(
+        ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=b""
+    )
+    if outcome.exit_code == PATCH_FAILED:
+        return outcome
+    _, found, told = outcome.output.partition(f"\0{marker}\0".encode())
+    if not outcome.ok or not found:
+        raise EngineUnavailableError(
+            f"The tree could not be prepared in its container: {tail(outcome.output)[-300:]}"
+        )
+    fields = [each.decode("utf-8", "surrogateescape") for each in told.split(b"\0")]
+    model_tree, final_tree, *rest = fields
+    end = rest.index(marker)
+    statuses, paths = rest[:end:2], rest[1:end:2]
+    return _Prepared(
+        outcome=outcome,
+        model_tree=model_tree,
+        final_tree=final_tree,
+        changes=tuple(
+            Change(path=path, in_model=status != "A", in_final=status != "D")
+            for status, path in zip(statuses, paths, strict=True)
+        ),
+        final_paths=frozenset(path for path in rest[end + 1 :] if path),
+    )
+
+
+def _method_notes(prepared: _Prepared) -> tuple[str, ...]:
+    return tuple(f"applied by {how}" for how in methods(prepared.outcome.output) if how != "plain")
+
+
+def _restore(container: Container, prepared: _Prepared, todo: Plan) -> tuple[str, ...]:
+    """Carry out the plan and bring the generated files; returns notes on merged files."""
+    notes = []
+    files: dict[str, bytes] = {}
+    for path in todo.merge:
+        text = _merged(container, prepared, path)
+        if text is not None:
+            files[path] = text
+            notes.append(f"restored the test sections of {path}")
+    orders = [*(("D", path) for path in todo.remove), *(("R", path) for path in todo.restore)]
+    stdin = "".join(f"{kind}\0{path}\0" for kind, path in orders)
+    outcome = container.exec(
+        ("/bin/bash", f"{KIT}/restore.sh", prepared.final_tree),
+        timeout_s=PREPARE_S,
+        workdir=TREE,
+        stdin=stdin.encode("utf-8", "surrogateescape"),
+    )
+    if not outcome.ok:
+        raise EngineUnavailableError(
+            f"Tests could not be restored in a container: {tail(outcome.output)[-300:]}"
+        )
+    if files:
+        container.put(TREE, _tar(files))
+    return tuple(notes)
+
+
+def _merged(container: Container, prepared: _Prepared, path: str) -> bytes | None:
+    """The bytes a shared file must have; None when it stays. Latin-1 keeps every byte."""
+    model = _blob(container, prepared.model_tree, path)
+    final = _blob(container, prepared.final_tree, path)
+    if path in prepared.final_paths:
+        text = merged(path, model=model, final=final)
+    else:
+        text = merged(path, model=model, final="")
+    return None if text is None else text.encode("latin-1")
+
+
+def _blob(container: Container, tree: str, path: str) -> str:
+    command = ("/bin/bash", f"{KIT}/blob.sh", f"{tree}:{path}")
+    outcome = container.exec(command, timeout_s=PREPARE_S, workdir=TREE, stdin=b"")
+    return outcome.output.decode("latin-1") if outcome.ok else ""
+
+
+def _tar(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for path, content in files.items():
+            member = tarfile.TarInfo(path)
+            member.size, member.mode = len(content), 0o644
+            tar.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def _guarded(surroundings: Surroundings) -> tuple[str, ...]:
+    """Files whose change during the run means that the tests were rewritten."""
+    return tuple(
+        sorted(
+            path
+            for path in surroundings.final_paths
+            if path.endswith((".py", ".ini", ".toml", ".pth"))
+            and is_protected(path, surroundings.language)
+        )
+    )
+
+
+def _run(
+    container: Container, environment: Environment, call: Invocation, *, guarded: Sequence[str]
+) -> tuple[Run, tuple[str, ...]]:
+    """Build and run; also which guarded files changed meanwhile."""
+    recipe = environment.recipe
+    before = _digests(container, guarded)
+    if recipe.build_cmd is not None:
+        flaw, outcome = build(container, recipe, call)
+        if flaw is not None:
+            return unrun(outcome, environment, flaw=flaw, phase=Phase.MODEL), ()
+        # What the build left running must not wait for the tests.
+        container.exec(("/bin/bash", "-c", "kill -9 -1"), timeout_s=PREPARE_S)
+    executed = execute(container, recipe, call)
+    run = judge(executed, environment, phase=Phase.MODEL)
+    after = _digests(container, guarded)
+    return run, tuple(path for path in guarded if before.get(path) != after.get(path))
+
+
+def _digests(container: Container, paths: Sequence[str]) -> dict[str, str]:
+    """SHA-256 by path, made as root so that the guest's processes are out of the way."""
+    stdin = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+    command = "xargs -0 -r sha256sum -z --"
+    outcome = container.exec(
+        ("/bin/bash", "-c", command), timeout_s=PREPARE_S, root=True, workdir=TREE, stdin=stdin
+    )
+    lines = outcome.output.decode("utf-8", "surrogateescape").split("\0")
+    return {line[66:]: line[:64] for line in lines if len(line) > 66}
+
+
+def _graded(
+    task: GradingTask,
+    run: Run,
+    *,
+    tampered: Sequence[str],
+    flags: tuple[str, ...],
+    notes: tuple[str, ...],
+) -> Grade:
+    flaw, detail = run.flaw, run.detail
+    if tampered and flaw is None:
+        flaw, detail = Flaw.TESTS_TAMPERED, f"changed while the tests ran: {', '.join(tampered)}"
+    resolved = flaw is None and grading.is_resolved(
+        task.fail_to_pass, task.pass_to_pass, run.results
+    )
+    return Grade(
+        resolved=resolved,
+        applied=True,
+        fail_to_pass=grading.tally(task.fail_to_pass, run.results),
+        pass_to_pass=grading.tally(task.pass_to_pass, run.results),
+        flaw=flaw,
+        detail=detail,
+        flags=flags,
+        notes=notes,
+        run=run,
+    )
+
+
+def _ungraded(task: GradingTask, flaw: Flaw, detail: str) -> Grade:
+    return Grade(
+        resolved=False,
+        applied=False,
+        fail_to_pass=Tally(passed=0, failed=len(task.fail_to_pass)),
+        pass_to_pass=Tally(passed=0, failed=len(task.pass_to_pass)),
+        flaw=flaw,
+        detail=detail,
+    )

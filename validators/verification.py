@@ -1,0 +1,142 @@
+"""Is this candidate an instance? Repeated runs before and after the fix → Verdict.
+
+The order is before, after, before, after …, so that the first pair already shows whether there can
+be anything; then base, once, as a signal. Every run has a fresh container.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from validators import grading
+from validators.engine import ContainerEngine, Progress
+from validators.model import (
+    Environment,
+    Flaw,
+    Phase,
+    Policy,
+    Run,
+    Task,
+    TestStatus,
+    Verdict,
+)
+from validators.run import Trial, run_tests, summary
+from validators.selection import runnable, selected
+
+__all__ = ["conclude", "selected", "verify"]
+
+_EVIDENCE = 5
+"""So many collection errors are told in a verdict's detail."""
+
+
+def verify(
+    task: Task,
+    environment: Environment,
+    *,
+    test_files: Sequence[str],
+    engine: ContainerEngine,
+    policy: Policy,
+    progress: Progress,
+) -> Verdict:
+    """Run the tests before and after the fix, as often as the policy says.
+
+    Stops as soon as the answer can no longer be "accepted". Raises EngineUnavailableError when the
+    machinery failed: then nothing was decided.
+    """
+    selection = () if policy.whole_suite else runnable(test_files, task.test_patch)
+    trials = [
+        Trial(phase=phase, attempt=attempt, patches=patches)
+        for attempt in range(1, policy.repeats + 1)
+        for phase, patches in (
+            (Phase.BEFORE, (task.test_patch,)),
+            (Phase.AFTER, (task.test_patch, task.patch)),
+        )
+    ]
+    runs: list[Run] = []
+    for trial in trials:
+        run = run_tests(task.tree, environment, trial, selection=selection, engine=engine)
+        runs.append(run)
+        progress(f"{task.instance_id}: {trial.phase} {trial.attempt}: {summary(run)}")
+        if run.flaw is not None or not _hopeful(runs):
+            break
+    verdict = conclude(runs, policy=policy)
+    if not verdict.accepted:
+        return verdict
+    base = run_tests(
+        task.tree, environment, Trial(phase=Phase.BASE), selection=selection, engine=engine
+    )
+    progress(f"{task.instance_id}: {base.phase}: {summary(base)}")
+    return replace(verdict, runs=(*runs, base))
+
+
+def conclude(runs: Sequence[Run], *, policy: Policy) -> Verdict:
+    """The verdict of runs as they are; pure. Runs of other phases than before and after add none.
+
+    Runs that stopped early make no instance: there is a flaw, or no FAIL_TO_PASS test is left.
+    """
+    for run in runs:
+        if run.flaw is not None:
+            detail = f"{run.phase} {run.attempt}: {run.detail}"
+            return Verdict(flaw=run.flaw, detail=detail, policy=policy.name, runs=tuple(runs))
+    before = [run.results for run in runs if run.phase is Phase.BEFORE]
+    after = [run.results for run in runs if run.phase is Phase.AFTER]
+    found = grading.transitions(before, after)
+    flaw = grading.flaw_of(found)
+    return Verdict(
+        fail_to_pass=found.fail_to_pass,
+        pass_to_pass=found.pass_to_pass,
+        fail_to_fail=found.fail_to_fail,
+        pass_to_fail=found.pass_to_fail,
+        flaky=found.flaky,
+        missing_before=found.missing_before,
+        left_out=found.left_out,
+        marks=grading.marks_of(found) if flaw is None else (),
+        flaw=flaw,
+        detail=_detail(flaw, found, runs),
+        policy=policy.name,
+        runs=tuple(runs),
+    )
+
+
+def _hopeful(runs: Sequence[Run]) -> bool:
+    return grading.can_still_be_accepted(
+        [run.results for run in runs if run.phase is Phase.BEFORE],
+        [run.results for run in runs if run.phase is Phase.AFTER],
+    )
+
+
+def _detail(flaw: Flaw | None, found: grading.Transitions, runs: Sequence[Run]) -> str:
+    """The evidence that a maintainer, or a repair of the recipe, needs to see."""
+    match flaw:
+        case None:
+            return ""
+        case Flaw.PASS_TO_FAIL:
+            return f"fail after the fix, passed before: {', '.join(found.pass_to_fail[:10])}"
+        case Flaw.FLAKY:
+            return f"passed only in some after-runs: {', '.join(found.flaky_fixes[:10])}"
+        case _:
+            lines = [f"{len(found.pass_to_pass)} pass in both states"]
+            lines += [f"{len(found.fail_to_fail)} fail in both"] if found.fail_to_fail else []
+            lines += _collection_errors(runs) or _failures(found, runs)
+            return "; ".join(lines)
+
+
+def _collection_errors(runs: Sequence[Run]) -> list[str]:
+    after = [run for run in runs if run.phase is Phase.AFTER][-1:]
+    errors = [
+        f"not collected after: {identifier}: {result.message}"
+        for run in after
+        for identifier, result in run.results.items()
+        if result.phase == "collect" and result.status is TestStatus.ERROR
+    ]
+    return errors[:_EVIDENCE]
+
+
+def _failures(found: grading.Transitions, runs: Sequence[Run]) -> list[str]:
+    """Messages of tests that fail after the fix too: a missing module shows here."""
+    after = [run for run in runs if run.phase is Phase.AFTER][-1:]
+    return [
+        f"{identifier}: {run.results[identifier].message}"
+        for run in after
+        for identifier in found.fail_to_fail[:_EVIDENCE]
+        if identifier in run.results
+    ]
