@@ -53,7 +53,7 @@ def results(url: str) -> Counter[str]:
     return Counter(digests)
 
 
-def taken_over(url: str) -> int:  # noqa: F811  (not the fixture)
+def taken_over(url: str) -> int:
     """How many leases were ended because their holder was dead."""
     sql = Sql(url)
     try:
