@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from validators import installation
+from validators import infra, installation
 from validators.engine import TREE, VENV, Container, Progress
 from validators.errors import EngineUnavailableError
 from validators.languages.python import failures
@@ -136,11 +136,8 @@ class Install:
         )
         if outcome.ok:
             return outcome
-        log = outcome.output.decode("utf-8", "replace")
-        if fault := failures.index_fault(log):
-            raise EngineUnavailableError(
-                f"The package index failed while installing ({fault}); try again later."
-            )
+        if fault := infra.cause(failures.own_words(outcome.output)):
+            raise EngineUnavailableError(infra.sentence(fault))
         raise StepFailedError(failures.classify(step, outcome))
 
     def _env(self, step: str) -> Mapping[str, str]:

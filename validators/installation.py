@@ -155,9 +155,10 @@ def _absolute(line: str, tree: str) -> str:
     if match := _LOCAL.fullmatch(line):
         return f"{tree}{match.group(1) or ''}{match.group(2) or ''}"
     if match := _OPTION.fullmatch(line):
-        inside = normpath(f"{tree}/{match.group(2)}")
+        path = match.group(2)
+        inside = normpath(path if path.startswith("/") else f"{tree}/{path}")
         if not inside.startswith(f"{tree}/"):
-            raise OutsideTreeError(match.group(2))
+            raise OutsideTreeError(path)
         return f"{match.group(1)} {inside}"
     return line
 

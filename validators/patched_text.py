@@ -20,16 +20,6 @@ def patched(files: Mapping[str, bytes], patches: Sequence[bytes]) -> Mapping[str
     return after
 
 
-def paths_after(patch: bytes) -> Sequence[str]:
-    """The files that a patch writes, in its order: neither removed ones nor former names."""
-    found = []
-    for section in _sections(patch):
-        new = _path(_head(section), b"+++ ", b"rename to ")
-        if new is not None:
-            found.append(new)
-    return tuple(found)
-
-
 def _sections(patch: bytes) -> Iterator[list[bytes]]:
     """The lines of each file's part."""
     section: list[bytes] = []
@@ -75,22 +65,38 @@ def _path(head: Sequence[bytes], *marks: bytes) -> str | None:
 
 def _with_hunks(before: bytes, lines: Sequence[bytes]) -> bytes | None:
     """`before` with the hunks applied; None when it is not the text they were made for."""
-    old = before.split(b"\n")
+    old = _lines(before)
     new: list[bytes] = []
     at = 0
-    for line in lines:
-        if match := _HUNK.match(line):
+    for sign, line in _signed(lines):
+        if sign == b"@":
+            match = _HUNK.match(line)
             # a hunk of no old lines stands after the line it names
-            start = int(match.group(1)) - (match.group(2) != b"0")
+            start = int(match.group(1)) - (match.group(2) != b"0") if match else -1
             if not at <= start <= len(old):
                 return None
             new += old[at:start]
             at = start
-        elif line[:1] == b"+":
-            new.append(line[1:])
-        elif line[:1] in {b"-", b" "}:
-            if at >= len(old) or old[at] != line[1:]:
+        elif sign == b"+":
+            new.append(line)
+        else:
+            if at >= len(old) or old[at] != line:
                 return None
-            new += [line[1:]] if line[:1] == b" " else []
+            new += [line] if sign == b" " else []
             at += 1
-    return b"\n".join([*new, *old[at:]])
+    return b"".join([*new, *old[at:]])
+
+
+def _signed(lines: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """(sign, text with its newline); a line that has none is marked by the one after it."""
+    for line, following in zip(lines, [*lines[1:], b""], strict=True):
+        sign = line[:1]
+        if sign == b"@":
+            yield sign, line
+        elif sign in {b"+", b"-", b" "}:
+            yield sign, line[1:] + (b"" if following.startswith(_NO_NEWLINE) else b"\n")
+
+
+def _lines(text: bytes) -> list[bytes]:
+    """Lines with their newlines, cut at those alone."""
+    return re.findall(rb"[^\n]*\n|[^\n]+", text)

@@ -1,8 +1,28 @@
 """Picklable settings with which any process, here or on a cluster, can examine and grade."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
-from validators.model import BuildSettings
+from validators import evaluation, examination
+from validators.engine import ContainerEngine, Progress
+from validators.engines import connect
+from validators.environment import build_environment
+from validators.errors import EngineUnavailableError
+from validators.model import (
+    BuildFailure,
+    BuildSettings,
+    Examination,
+    Grade,
+    GradingTask,
+    Policy,
+    Recipe,
+    Task,
+)
+
+
+def _silent(line: str) -> None:
+    del line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,3 +31,59 @@ class Workshop:
 
     engine_url: str | None = None
     settings: BuildSettings = field(default_factory=BuildSettings)
+
+    def examine(
+        self,
+        task: Task,
+        *,
+        policy: Policy,
+        stored: Sequence[Recipe] = (),
+        progress: Progress = _silent,
+    ) -> Examination:
+        """See `examination.examine`."""
+        return examination.examine(
+            task,
+            engine=_engine(self.engine_url),
+            policy=policy,
+            stored=stored,
+            settings=self.settings,
+            progress=progress,
+        )
+
+    def grade(
+        self, task: GradingTask, *, model_patch: bytes, progress: Progress = _silent
+    ) -> Grade:
+        """Grade a patch in the environment of the task's lock, made anew where it is not here.
+
+        Raises EngineUnavailableError also when the lock can no longer be installed: that says
+        nothing about the model.
+        """
+        engine = _engine(self.engine_url)
+        built = build_environment(
+            task.tree,
+            task.recipe,
+            patches=(),
+            engine=engine,
+            settings=self.settings,
+            progress=progress,
+        )
+        if isinstance(built, BuildFailure):
+            raise EngineUnavailableError(
+                f"The environment of {task.instance_id} cannot be rebuilt from its lock"
+                f" ({built.step}: {built.detail}); its packages may be gone from the index."
+            )
+        return evaluation.grade(
+            task, built, model_patch=model_patch, engine=engine, progress=progress
+        )
+
+    def close(self) -> None:
+        """Remove this process's containers; calls under way end at once."""
+        if _engine.cache_info().currsize:
+            _engine(self.engine_url).close()
+            _engine.cache_clear()
+
+
+@cache
+def _engine(url: str | None) -> ContainerEngine:
+    """One connection a process, as it is not picklable and not cheap."""
+    return connect(url)

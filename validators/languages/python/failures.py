@@ -5,16 +5,7 @@ from collections.abc import Sequence
 
 from validators.model import BuildFailure, FailureClass, Outcome
 
-_INDEX_FAULTS = (
-    re.compile(r"Failed to fetch: `(\S*/simple/\S*)`"),
-    re.compile(r"Failed to (?:fetch|download):? `?([^`\n]+)`?\n(?:.*\n)*?.*error sending request"),
-    re.compile(r"HTTP status server error \((5\d\d [^)]*)\)"),
-    re.compile(r"(Temporary failure resolving '[^']*')"),
-    re.compile(r"E: (Failed to fetch \S+ .*(?:Could not connect|Connection failed|Unable to).*)"),
-    re.compile(r"(invalid peer certificate: \w+)"),
-)
-"""The package index or the way to it failed. Only the installer's own words count: a project's
-build script may fail to reach what it likes."""
+_BUILD_OUTPUT = re.compile(rb"^\s*\[std(?:out|err)\]\s*$.*", re.MULTILINE | re.DOTALL)
 
 _COMPILER = r"(?:x86_64-linux-gnu-)?(?:gcc|g\+\+|cc|c\+\+|clang)"
 _BUILD_TOOL = r"gcc|g\+\+|cc|cmake|ninja|pkg-config|cargo|make|swig|gfortran|rustc"
@@ -48,12 +39,12 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
 """The first that is found decides, so the particular stands before the general."""
 
 
-def index_fault(log: str) -> str | None:
-    """What failed when it was the package index or the network, not the guest."""
-    for pattern in _INDEX_FAULTS:
-        if match := pattern.search(log):
-            return match.group(1)[:200]
-    return None
+def own_words(output: bytes) -> bytes:
+    """What the installer says itself, without what a build script printed.
+
+    Only this may be blamed on the machine: a build script fails to reach whatever it likes.
+    """
+    return _BUILD_OUTPUT.sub(b"", output)
 
 
 def classify(step: str, outcome: Outcome) -> BuildFailure:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from validators.languages.base import FileClass
 from validators.languages.python import distributions
-from validators.languages.python.paths import classify
+from validators.languages.python.paths import classify, is_test_module
 
 _GONE_FROM_STDLIB = frozenset(
     [
@@ -75,6 +75,25 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
         modules=frozenset(modules - own - _STDLIB - _RUNNERS),
         inner=frozenset(inner - modules - own - _STDLIB - _RUNNERS),
         plugins=frozenset(used),
+    )
+
+
+def builds_suites(files: Mapping[str, str]) -> bool:
+    """Whether test cases are made in functions and gathered by load_tests: unittest alone runs
+    those, pytest does not see them."""
+    return any(
+        "load_tests" in text and _makes_cases(tree)
+        for path, text in files.items()
+        if is_test_module(PurePosixPath(path)) and (tree := _parsed(text)) is not None
+    )
+
+
+def _makes_cases(tree: ast.Module) -> bool:
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    inner = [node for function in functions for node in ast.walk(function)]
+    return any(function.name == "load_tests" for function in functions) and any(
+        isinstance(node, ast.ClassDef) and "TestCase" in "".join(map(ast.dump, node.bases))
+        for node in inner
     )
 
 

@@ -9,7 +9,8 @@ from validators.languages.base import FileClass
 from validators.languages.python import ci, distributions, pytest_settings
 from validators.languages.python import requirement_files as requirements
 from validators.languages.python.as_of import can_edit, exemptions
-from validators.languages.python.imports import needs_of_tests
+from validators.languages.python.conversion import converted
+from validators.languages.python.imports import builds_suites, needs_of_tests
 from validators.languages.python.interpreters import choose_pythons, tox_versions, versions_in
 from validators.languages.python.manifest import Manifest, read_manifest
 from validators.languages.python.paths import classify
@@ -51,6 +52,8 @@ def propose_recipes(
     proposals = []
     for python in pythons[:2]:
         base = _base(manifest, paths, python, date)
+        if builds_suites(files):
+            base = replace(base, runner="unittest", test_cmd="python -m unittest -v")
         own = _own_lines(manifest, files)
         proposals.append(replace(base, requirements=_joined(own, declared, needed)))
         if declared:
@@ -69,6 +72,8 @@ def _base(manifest: Manifest, paths: Sequence[str], python: str, date: datetime)
         cutoff_at=date,
         cutoff_exempt=tuple(exemptions(date)),
     )
+    if manifest.uses_2to3:
+        return converted(recipe, _folder(manifest, paths))
     if not manifest.compiled:
         return recipe
     return replace(

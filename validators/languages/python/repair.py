@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from validators.languages.python import distributions, system_packages
-from validators.languages.python.as_of import LAST_2TO3
+from validators.languages.python.conversion import converted
 from validators.languages.python.imports import own_modules
 from validators.languages.python.interpreters import RELEASED_AT
 from validators.languages.python.requirement_files import requirement_name
@@ -166,7 +166,8 @@ def _build_isolation(
 ) -> Sequence[Recipe]:
     """A build script that imports what it never asked for, or needs what setuptools dropped."""
     if "use_2to3" in problem.detail:
-        return (_converted(recipe, files),)
+        folder = recipe.source_paths[0] if recipe.source_paths else _source_folder(files)
+        return (converted(recipe, folder),)
     module = problem.detail.partition(".")[0]
     if module in own_modules(files):
         return _less_of_the_project(recipe, problem, files)
@@ -174,21 +175,6 @@ def _build_isolation(
     base = () if recipe.build_requirements else ("setuptools", "wheel")
     built = replace(recipe, build_requirements=tuple(dict.fromkeys((*base, *needed))))
     return (built, *_less_of_the_project(recipe, problem, files))
-
-
-def _converted(recipe: Recipe, files: Mapping[str, str]) -> Recipe:
-    """Python 2 sources that setuptools was to convert: the last one that does, and the same
-    conversion of the tree before every run."""
-    exempt = dict(recipe.cutoff_exempt) | {"setuptools": LAST_2TO3}
-    folder = recipe.source_paths[0] if recipe.source_paths else _source_folder(files)
-    return replace(
-        recipe,
-        python=recipe.python if recipe.python in {"3.6", "3.7", "3.8"} else "3.8",
-        cutoff_exempt=tuple(sorted(exempt.items())),
-        project_install=ProjectInstall.PLAIN,
-        source_paths=(folder,),
-        build_cmd=f"python -m lib2to3 --write --nobackups --no-diffs {folder}",
-    )
 
 
 def _source_folder(files: Mapping[str, str]) -> str:

@@ -31,6 +31,8 @@ NOT_FOR_TESTS = frozenset(
         *("jupyter", "notebook", "jupyterlab", "commitizen", "poetry", "pipenv", "hatch", "pip"),
         *("autopep8", "yapf", "docformatter", "interrogate", "pyupgrade", "vulture", "bandit"),
         *("safety", "cibuildwheel", "pip-tools", "wheel", "virtualenv", "m2r", "recommonmark"),
+        *("pytest-mypy", "pytest-flake8", "pytest-pycodestyle", "pytest-black", "pytest-isort"),
+        *("pytest-pylint", "pytest-pep8", "pytest-flakes", "pytest-pydocstyle", "pytest-sugar"),
         *("pydata-sphinx-theme", "myst-parser", "releases", "semver", "pyinstaller", "codespell"),
     ]
 )
@@ -95,7 +97,10 @@ def tox_lines(text: str) -> Sequence[str]:
 
 def without_tools(requirements: Iterable[str]) -> Sequence[str]:
     """A developers' list without what no test runs."""
-    return tuple(line for line in requirements if requirement_name(line) not in NOT_FOR_TESTS)
+    named = [(requirement_name(line) or "", line) for line in requirements]
+    return tuple(
+        line for name, line in named if name not in NOT_FOR_TESTS and not name.startswith("types-")
+    )
 
 
 def requirement_name(line: str) -> str | None:

@@ -35,14 +35,16 @@ def setup_arguments(text: str) -> Mapping[str, Value]:
 
 
 def is_told(text: str, argument: str) -> bool:
-    """Whether `setup()` is given `argument` at all, even one that cannot be told."""
+    """Whether a setup.py speaks of `argument` at all, even of one that cannot be told."""
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return argument in text  # Python 2 syntax
     return any(
-        keyword.arg == argument for call in _setup_calls(module) for keyword in call.keywords
-    ) or any(isinstance(node, ast.Constant) and node.value == argument for node in ast.walk(module))
+        (isinstance(node, ast.keyword) and node.arg == argument)
+        or (isinstance(node, ast.Constant) and node.value == argument)
+        for node in ast.walk(module)
+    )
 
 
 def strings(value: Value | None) -> tuple[str, ...]:

@@ -1,0 +1,103 @@
+"""An engine whose installs are scripted: what each step of an install says, without a container."""
+
+# ruff: noqa: ARG002 - a fake takes what the Protocol hands it
+
+import io
+import tarfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from tests.fakes.engine import DONE, FakeEngine
+from validators.model import Image, Limits, Outcome
+
+Answer = Callable[[str], Outcome | None]
+"""The shell line of a step → what it says; None: it succeeds."""
+
+
+def silent(line: str) -> None:
+    """Every step succeeds; also a progress that tells nobody."""
+
+
+LOCK = "pytest==8.0.0 \\\n    --hash=sha256:00\n"
+
+
+@dataclass(slots=True)
+class FakeInstallContainer:
+    """Answers each step; the lock is what `requirements.in` held, pinned."""
+
+    answer: Answer
+    lines: list[str] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def exec(
+        self,
+        command: Sequence[str],
+        *,
+        timeout_s: float,
+        root: bool = False,
+        env: Mapping[str, str] | None = None,
+        workdir: str | None = None,
+        stdin: bytes | None = None,
+    ) -> Outcome:
+        self.lines.append(command[-1])
+        if "pip compile" in command[-1]:
+            wanted = self.files["/tmp/miner/requirements.in"].decode()
+            said = self.answer(f"{command[-1]}\n{wanted}")
+            return said or DONE
+        if "pip freeze" in command[-1]:
+            return Outcome(exit_code=0, output=b"pytest==8.0.0\n-e file:///testbed\n")
+        return self.answer(command[-1]) or DONE
+
+    def put(self, path: str, tar: bytes, *, root: bool = False) -> None:
+        with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
+            for member in archive.getmembers():
+                content = archive.extractfile(member)
+                if content is not None:
+                    self.files[f"{path}/{member.name}"] = content.read()
+
+    def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
+        buffer = io.BytesIO()
+        content = LOCK.encode()
+        with tarfile.open(fileobj=buffer, mode="w") as archive:
+            member = tarfile.TarInfo(path.rpartition("/")[2])
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+        return buffer.getvalue()
+
+    def report(self) -> bytes:
+        return b""
+
+    def commit(self, tag: str, *, labels: Mapping[str, str]) -> Image:
+        self.labels = labels
+        return Image(digest=f"sha256:{tag}", tag=tag)
+
+
+@dataclass(slots=True)
+class InstallingEngine(FakeEngine):
+    """Base images of every Python are there; installs answer by `answer`, runs by `scripts`."""
+
+    answer: Answer = silent
+    installs: list[FakeInstallContainer] = field(default_factory=list)
+    made: dict[str, Image] = field(default_factory=dict)
+
+    @contextmanager
+    def install(  # type: ignore[override]  # its containers are of another script
+        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+    ) -> Iterator[FakeInstallContainer]:
+        container = FakeInstallContainer(self.answer)
+        self.installs.append(container)
+        yield container
+        if container.labels:
+            key = container.labels["miner.environment"]
+            tag = f"miner-environment:{key[:24]}"
+            self.made[tag] = Image(digest=f"sha256:{tag}", tag=tag)
+
+    def find(self, tag: str) -> Image | None:
+        if tag.startswith("miner-base:"):
+            return Image(digest=f"sha256:{tag}", tag=tag)
+        return self.made.get(tag)
+
+    def images(self, *, label: str) -> Sequence[tuple[Image, Mapping[str, str], int]]:
+        return [(image, {"miner.packages": "pytest==8.0.0"}, 1) for image in self.made.values()]

@@ -1,0 +1,61 @@
+"""Lines of requirements, wherever projects keep them."""
+
+import pytest
+
+from validators.languages.python import requirement_files as requirements
+
+
+@pytest.mark.parametrize(
+    ("paths", "chosen"),
+    [
+        (["requirements.txt", "requirements-test.txt"], ("requirements-test.txt",)),
+        (["requirements/dev.txt", "requirements/tests.txt"], ("requirements/tests.txt",)),
+        (["tests/requirements.txt", "docs/requirements.txt"], ("tests/requirements.txt",)),
+        (["dev-requirements.txt"], ("dev-requirements.txt",)),
+        (["requirements_dev.txt", "latest-requirements.txt"], ("requirements_dev.txt",)),
+        (["requirements/tests.in", "requirements/tests.txt"], ("requirements/tests.in",)),
+        (["requirements.txt"], ()),
+        (["test-constraints.txt"], ()),
+    ],
+)
+def test_files_of_test_requirements_are_found(paths: list[str], chosen: tuple[str, ...]) -> None:
+    assert tuple(requirements.test_requirement_files(paths)) == chosen
+
+
+def test_lines_lose_comments_hashes_and_options() -> None:
+    text = "# c\na==1 \\\n    --hash=sha256:00\nb  # why\n--index-url x\n-e .\n-r more.txt\n\n"
+    assert requirements.lines(text) == ("a==1", "b", "-r more.txt")
+
+
+def test_included_files_are_followed_and_circles_end() -> None:
+    files = {
+        "r/test.txt": "-r base.txt\n-r ../x.txt\nmock",
+        "r/base.txt": "six",
+        "x.txt": "-r x.txt",
+    }
+    assert requirements.expand("r/test.txt", files) == ("six", "mock")
+
+
+def test_tox_deps_lose_factors_and_places() -> None:
+    text = """
+[testenv]
+deps =
+    pytest
+    py27: mock
+    py{36,37}: sh
+    -r{toxinidir}/requirements/test.txt
+    {[base]deps}
+    .[test]
+[testenv:docs]
+deps = sphinx
+"""
+    assert requirements.tox_lines(text) == ("pytest", "mock", "sh", "-r requirements/test.txt")
+
+
+def test_a_broken_tox_ini_tells_nothing() -> None:
+    assert requirements.tox_lines("deps = x") == ()
+
+
+def test_tools_that_no_test_runs_are_left_out() -> None:
+    wanted = requirements.without_tools(["Sphinx>=1", "pytest", "flake8", "types-PyYAML", "mock"])
+    assert wanted == ("pytest", "mock")

@@ -1,0 +1,153 @@
+"""The Dockerfile of a recipe: complete, pure, and the same install."""
+
+import io
+import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import docker
+import pytest
+from docker.errors import APIError, ImageNotFound
+
+from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
+from validators import installation
+from validators.base_images import base_image
+from validators.dockerfile import dockerfile
+from validators.engines import connect
+from validators.environment import build_environment
+from validators.errors import UnknownRecipeError
+from validators.model import BuildSettings, Environment, Recipe, Tree
+
+RECIPE = Recipe(
+    language="python",
+    python="3.12",
+    apt=("libxml2",),
+    pre_install=("python -m pip --version",),
+    env_vars=(("GREETING", 'a "b" $c'),),
+    source_paths=("src",),
+    build_cmd="python setup.py build_ext --inplace",
+    cutoff_at=datetime(2024, 5, 6, tzinfo=UTC),
+    lock="pytest==8.2.0 \\\n    --hash=sha256:00\n",
+)
+
+
+def test_a_recipe_without_lock_has_none() -> None:
+    with pytest.raises(UnknownRecipeError):
+        dockerfile(replace(RECIPE, lock=None), base="python:3.12-slim")
+
+
+def test_it_says_all_of_the_recipe() -> None:
+    text = dockerfile(RECIPE, base="python:3.12-slim")
+    for said in (
+        "ARG BASE=python:3.12-slim\nFROM ${BASE}\n",
+        "libxml2",
+        "python -m pip --version",
+        'ENV GREETING="a \\"b\\" \\$c"',
+        "'pytest==8.2.0 \\'",
+        installation.install_line(RECIPE, "/opt/lock.txt"),
+        str(installation.project_line(RECIPE)),
+        "python setup.py build_ext --inplace",
+        "python -m pytest",
+    ):
+        assert said in text
+
+
+def test_it_is_classic_and_of_no_machine() -> None:
+    text = dockerfile(RECIPE, base="python:3.12-slim")
+    assert "<<" not in text
+    assert "--mount" not in text
+    assert not re.search(r"(?i)ca[-_.]?(bundle|cert)s?\.(crt|pem)|SSL_CERT|INDEX", text)
+
+
+def test_no_step_is_longer_than_a_shell_takes() -> None:
+    lock = "".join(f"p{n}==1 \\\n    --hash=sha256:{n:064}\n" for n in range(4000))
+    text = dockerfile(replace(RECIPE, lock=lock), base="b")
+    steps = re.sub(r"\\\n", "", text).splitlines()
+    assert max(map(len, steps)) < 128 * 1024
+
+
+def test_the_same_recipe_gives_the_same_text() -> None:
+    assert dockerfile(RECIPE, base="b") == dockerfile(RECIPE, base="b")
+
+
+@pytest.fixture
+def trusting_base() -> Iterator[tuple[Environment, str]]:
+    """The sample's environment, and its base with the CA bundle of this machine in it."""
+    engine = connect()
+    settings = BuildSettings(ca_bundle=CA_BUNDLE)
+    tree = Tree(
+        commit="c" * 40,
+        committed_at=datetime(2024, 5, 6, tzinfo=UTC),
+        tar=sample_tar(SAMPLE),
+        nearest_tag="v1.0",
+    )
+    recipe = Recipe(
+        language="python",
+        python="3.12",
+        requirements=(".", "pytest"),
+        cutoff_at=datetime(2024, 5, 6, tzinfo=UTC),
+    )
+    built = build_environment(
+        tree, recipe, patches=(), engine=engine, settings=settings, progress=_silent
+    )
+    assert isinstance(built, Environment)
+    base, _ = base_image(engine, "3.12", settings=settings, progress=_silent)
+    tag = f"miner-dockerfile-test:{uuid.uuid4().hex[:12]}"
+    files = {"Dockerfile": f"FROM {base.tag}\nENV SSL_CERT_FILE=/ca.pem\n".encode()}
+    if CA_BUNDLE is not None:
+        files["Dockerfile"] += b"COPY ca.pem /ca.pem\n"
+        files["ca.pem"] = CA_BUNDLE.read_bytes()
+    client = docker.from_env()
+    try:
+        client.images.build(fileobj=io.BytesIO(sample_tar(files)), custom_context=True, tag=tag)
+        yield built, tag
+    finally:
+        _remove(client, tag)
+        engine.remove_image(built.image)
+        engine.close()
+        client.close()
+
+
+@pytest.mark.docker
+@pytest.mark.network
+@pytest.mark.timeout(600)
+def test_anyone_can_build_it_and_has_the_same_packages(
+    trusting_base: tuple[Environment, str],
+) -> None:
+    environment, base = trusting_base
+    text = dockerfile(environment.recipe, base="python:3.12-slim")
+    context = sample_tar({**SAMPLE, "Dockerfile": text.encode()})
+    tag = f"miner-dockerfile-test:{uuid.uuid4().hex[:12]}"
+    client = docker.from_env()
+    try:
+        client.images.build(
+            fileobj=io.BytesIO(context),
+            custom_context=True,
+            tag=tag,
+            buildargs={"BASE": base, "TAG": "v1.0"},
+            rm=True,
+        )
+        said = client.containers.run(
+            tag,
+            ["bash", "-c", "python -m pytest -q 2>&1 | tail -1; uv pip freeze; git log --oneline"],
+            remove=True,
+        ).decode()
+    finally:
+        _remove(client, tag)
+        client.close()
+    assert "1 passed" in said
+    assert set(environment.packages) <= set(said.split())
+    assert said.rstrip().endswith("base")
+
+
+def _remove(client: docker.DockerClient, tag: str) -> None:
+    try:
+        client.images.remove(tag, force=True)
+    except (ImageNotFound, APIError):
+        return
+
+
+def _silent(line: str) -> None:
+    del line

@@ -1,0 +1,251 @@
+"""A recipe becomes an image: its key, its steps, and a real one."""
+
+import io
+import tarfile
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.fakes.installs import LOCK, InstallingEngine, silent
+from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
+from validators.engine import TREE, VENV, ContainerEngine
+from validators.engines import connect
+from validators.environment import build_environment, environment_key
+from validators.model import (
+    BuildFailure,
+    BuildSettings,
+    Environment,
+    FailureClass,
+    Image,
+    Limits,
+    ProjectInstall,
+    Recipe,
+    Tree,
+)
+
+DATE = datetime(2024, 5, 6, tzinfo=UTC)
+BASE = Image(digest="sha256:base", tag="miner-base:x")
+RECIPE = Recipe(
+    language="python", python="3.12", requirements=(".", "pytest"), cutoff_at=DATE, lock=LOCK
+)
+
+
+def _tree(files: Mapping[str, bytes] = SAMPLE, *, commit: str = "c" * 40) -> Tree:
+    return Tree(commit=commit, committed_at=DATE, tar=sample_tar(files), nearest_tag="v1.0")
+
+
+def _key(tree: Tree | None = None, recipe: Recipe = RECIPE, *, own: bool = False) -> str:
+    return environment_key(tree or _tree(), recipe, base=BASE, own=own)
+
+
+def test_commits_with_the_same_dependencies_share_a_key() -> None:
+    changed = {**SAMPLE, "src/sample/__init__.py": b"def answer():\n    return 43\n"}
+    assert _key(_tree(changed, commit="d" * 40)) == _key()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"pyproject.toml": SAMPLE["pyproject.toml"] + b"\n# more\n"},
+        {"src/sample/_version.py": b"version = '2'\n"},
+        {"src/other/__init__.py": b""},
+    ],
+)
+def test_what_shapes_the_install_shapes_the_key(changed: Mapping[str, bytes]) -> None:
+    assert _key(_tree({**SAMPLE, **changed})) != _key()
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        replace(RECIPE, lock="pytest==8.0.1\n"),
+        replace(RECIPE, python="3.11"),
+        replace(RECIPE, apt=("gcc",)),
+        replace(RECIPE, project_install=ProjectInstall.NONE),
+        replace(RECIPE, env_vars=(("A", "1"),)),
+    ],
+)
+def test_what_is_installed_shapes_the_key(recipe: Recipe) -> None:
+    assert _key(recipe=recipe) != _key()
+
+
+def test_how_tests_are_run_does_not_shape_the_key() -> None:
+    recipe = replace(RECIPE, test_cmd="python -m unittest", timeout_s=1, origin="stored")
+    assert _key(recipe=recipe) == _key()
+
+
+def test_an_environment_of_its_own_is_of_one_commit() -> None:
+    assert _key(own=True) != _key(_tree(commit="d" * 40), own=True)
+
+
+def test_a_plain_install_is_shared_with_no_other_commit() -> None:
+    engine = InstallingEngine(scripts=())
+    recipe = replace(RECIPE, project_install=ProjectInstall.PLAIN, source_paths=("src",))
+    first = _scripted(engine, recipe)
+    assert isinstance(first, Environment)
+    assert first.key == environment_key(_tree(), first.recipe, base=first.base_image, own=True)
+    other = _scripted(engine, recipe, tree=_tree(commit="d" * 40))
+    assert isinstance(other, Environment)
+    assert not other.reused
+
+
+def test_a_lock_is_installed_and_nothing_is_resolved() -> None:
+    engine = InstallingEngine(scripts=())
+    built = _scripted(engine, RECIPE)
+    assert isinstance(built, Environment)
+    lines = "\n".join(engine.installs[0].lines)
+    assert "pip compile" not in lines
+    assert "--require-hashes" in lines
+    assert engine.installs[0].files["/tmp/miner/lock.txt"] == LOCK.encode()
+
+
+def test_what_a_patch_adds_to_the_manifests_is_resolved_too() -> None:
+    engine = InstallingEngine(scripts=())
+    patch = b"--- a/pyproject.toml\n+++ b/pyproject.toml\n@@ -1 +1 @@\n-a\n+b\n"
+    _scripted(engine, replace(RECIPE, lock=None), patches=(b"", patch))
+    assert sum("pip compile" in line for line in engine.installs[0].lines) == 2
+    assert any("git worktree add" in line for line in engine.installs[0].lines)
+
+
+def test_a_patch_of_sources_alone_is_not_applied() -> None:
+    engine = InstallingEngine(scripts=())
+    patch = b"--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a\n+b\n"
+    _scripted(engine, replace(RECIPE, lock=None), patches=(patch,))
+    assert not any("git worktree" in line for line in engine.installs[0].lines)
+
+
+def test_a_requirement_outside_the_tree_is_a_failure_with_its_name() -> None:
+    recipe = replace(RECIPE, lock=None, requirements=("-r ../../etc/passwd",))
+    built = _scripted(InstallingEngine(scripts=()), recipe)
+    assert isinstance(built, BuildFailure)
+    assert built.failure_class is FailureClass.OUTSIDE_TREE
+    assert built.detail == "../../etc/passwd"
+
+
+def test_the_environment_is_sealed_by_root_before_it_is_kept() -> None:
+    engine = InstallingEngine(scripts=())
+    _scripted(engine, RECIPE)
+    assert "chown -R root:root" in engine.installs[0].lines[-1]
+
+
+def _scripted(
+    engine: InstallingEngine,
+    recipe: Recipe,
+    *,
+    tree: Tree | None = None,
+    patches: tuple[bytes, ...] = (),
+) -> Environment | BuildFailure:
+    return build_environment(
+        tree or _tree(),
+        recipe,
+        patches=patches,
+        engine=engine,
+        settings=BuildSettings(),
+        progress=silent,
+    )
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[ContainerEngine]:
+    """The real one."""
+    connected = connect()
+    yield connected
+    connected.close()
+
+
+@pytest.fixture(scope="module")
+def sample(engine: ContainerEngine) -> Iterator[Environment]:
+    """The sample project, really installed."""
+    built = _real(engine, replace(RECIPE, lock=None))
+    assert isinstance(built, Environment), built
+    yield built
+    engine.remove_image(built.image)
+
+
+def _real(
+    engine: ContainerEngine, recipe: Recipe, *, tree: Tree | None = None
+) -> Environment | BuildFailure:
+    return build_environment(
+        tree or _tree(),
+        recipe,
+        patches=(),
+        engine=engine,
+        settings=BuildSettings(ca_bundle=CA_BUNDLE),
+        progress=silent,
+    )
+
+
+@pytest.mark.docker
+@pytest.mark.network
+@pytest.mark.timeout(600)
+class TestReal:
+    """What a real environment image holds."""
+
+    def test_packages_are_those_of_the_date(self, sample: Environment) -> None:
+        assert "pytest==8.2.0" in sample.packages  # 2024-04-28; 8.2.1 is of 2024-05-19
+        assert "iniconfig==2.0.0" in sample.packages
+        assert not any("sample" in package for package in sample.packages)
+        assert "--hash=sha256:" in (sample.recipe.lock or "")
+
+    def test_a_run_sees_the_install_and_cannot_change_it(
+        self, engine: ContainerEngine, sample: Environment
+    ) -> None:
+        with engine.run(sample.image, Limits()) as container:
+            container.put(TREE, sample_tar(SAMPLE))
+            unpack = "tar -x --skip-old-files -f /opt/miner/generated.tar"
+            tests = f"cd {TREE} && {unpack} && python -m pytest -q 2>&1"
+            outcome = container.exec(("/bin/sh", "-c", tests), timeout_s=60)
+            written = container.exec(("touch", f"{VENV}/x"), timeout_s=60)
+        assert b"1 passed" in outcome.output
+        assert not written.ok
+
+    def test_only_what_was_generated_is_kept(
+        self, engine: ContainerEngine, sample: Environment
+    ) -> None:
+        with engine.run(sample.image, Limits()) as container:
+            packed = container.get("/opt/miner/generated.tar")
+        assert packed is not None
+        with tarfile.open(fileobj=io.BytesIO(packed)) as outer:
+            content = outer.extractfile("generated.tar")
+            assert content is not None
+            with tarfile.open(fileobj=io.BytesIO(content.read())) as inner:
+                names = inner.getnames()
+        assert "src/sample/_version.py" in names
+        assert all("egg-info" in name or name == "src/sample/_version.py" for name in names)
+
+    def test_the_same_key_is_found_at_once(
+        self, engine: ContainerEngine, sample: Environment
+    ) -> None:
+        again = _real(engine, sample.recipe, tree=_tree(commit="d" * 40))
+        assert isinstance(again, Environment)
+        assert again.reused
+        assert again.image == sample.image
+        assert again.packages == sample.packages
+
+    def test_nothing_of_this_machine_is_in_the_image(
+        self, engine: ContainerEngine, sample: Environment
+    ) -> None:
+        look = (
+            "find / -xdev -newer /etc/os-release \\( -name 'ca.pem' -o -path '*/uv/*wheels*' \\)"
+            " -not -path '/proc/*' 2>/dev/null; env | grep -iE 'cert|index'; ls -A /testbed"
+        )
+        with engine.run(sample.image, Limits()) as container:
+            outcome = container.exec(("/bin/sh", "-c", look), timeout_s=60)
+        assert outcome.output.strip() == b""
+
+    def test_a_package_that_never_was_fails_by_name(self, engine: ContainerEngine) -> None:
+        name = "this-package-was-never-there-0471"
+        recipe = replace(RECIPE, lock=None, requirements=(".", name))
+        built = _real(engine, recipe)
+        assert isinstance(built, BuildFailure)
+        assert (built.failure_class, built.detail) == (FailureClass.PACKAGE_NOT_FOUND, name)
+
+    def test_a_lock_whose_hash_does_not_fit_fails(
+        self, engine: ContainerEngine, sample: Environment
+    ) -> None:
+        lock = "iniconfig==2.0.0 \\\n    --hash=sha256:" + "0" * 64 + "\n"
+        built = _real(engine, replace(sample.recipe, lock=lock))
+        assert isinstance(built, BuildFailure)
+        assert built.step == "install"

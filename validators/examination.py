@@ -1,0 +1,161 @@
+"""Recipes are tried in order until the tests of a task can be seen; every attempt is kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from validators.engine import ContainerEngine, Progress
+from validators.environment import build_environment
+from validators.errors import UnknownRecipeError
+from validators.languages import LANGUAGES, Language
+from validators.model import (
+    Attempt,
+    BuildFailure,
+    BuildSettings,
+    Examination,
+    FailureClass,
+    Flaw,
+    Policy,
+    Recipe,
+    Task,
+    Verdict,
+)
+from validators.patched_text import patched
+from validators.tree import read_tree
+from validators.verification import selected, verify
+
+
+def examine(
+    task: Task,
+    *,
+    engine: ContainerEngine,
+    policy: Policy,
+    stored: Sequence[Recipe] = (),
+    settings: BuildSettings,
+    progress: Progress,
+) -> Examination:
+    """Build and verify with `stored` recipes first, then with the language's own proposals.
+
+    At most `settings.attempts` recipes are tried. The one that tells the most decides and stands
+    last in the examination. Raises EngineUnavailableError when the machine failed.
+    """
+    language = LANGUAGES.get(task.language)
+    if language is None:
+        raise UnknownRecipeError(f"No language is called {task.language}; see LANGUAGES.")
+    bench = _Bench(language, task, engine, policy, settings, progress)
+    queue = [*stored, *bench.proposals()]
+    tried: dict[Recipe, Attempt] = {}
+    while queue and len(tried) < settings.attempts:
+        recipe, *queue = queue
+        if recipe in tried:
+            continue
+        attempt = tried[recipe] = bench.attempt(recipe)
+        repairs = bench.repairs(attempt)
+        if _is_settled(attempt) and not repairs:
+            break
+        queue = _next(attempt, repairs, [] if _is_settled(attempt) else queue)
+    attempts = sorted(tried.values(), key=_worth)
+    return Examination(
+        instance_id=task.instance_id,
+        attempts=tuple(attempts),
+        verdict=_verdict(attempts, policy),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """One task on one engine."""
+
+    language: Language
+    task: Task
+    engine: ContainerEngine
+    policy: Policy
+    settings: BuildSettings
+    progress: Progress
+
+    def proposals(self) -> Sequence[Recipe]:
+        """The language's recipes for base, tests and fix together."""
+        files = self._files()
+        return self.language.propose_recipes(
+            {path: files[path] for path in self.language.manifest_paths(list(files))},
+            list(files),
+            self.task.merged_at,
+        )
+
+    def attempt(self, recipe: Recipe) -> Attempt:
+        """Build, and verify what was built."""
+        started_at = datetime.now(UTC)
+        self.progress(f"{self.task.instance_id}: {recipe.origin} recipe on Python {recipe.python}")
+        built = build_environment(
+            self.task.tree,
+            recipe,
+            patches=(self.task.test_patch, self.task.patch),
+            engine=self.engine,
+            settings=self.settings,
+            progress=self.progress,
+        )
+        failure = built if isinstance(built, BuildFailure) else None
+        verdict = None
+        if not isinstance(built, BuildFailure):
+            verdict = verify(
+                self.task,
+                built,
+                test_files=selected(self.task.test_patch, recipe),
+                engine=self.engine,
+                policy=self.policy,
+                progress=self.progress,
+            )
+        return Attempt(
+            recipe=recipe if isinstance(built, BuildFailure) else built.recipe,
+            environment=None if isinstance(built, BuildFailure) else built,
+            failure=failure,
+            verdict=verdict,
+            started_at=started_at,
+            ended_at=datetime.now(UTC),
+        )
+
+    def repairs(self, attempt: Attempt) -> Sequence[Recipe]:
+        """What the language would try after this."""
+        problem = attempt.failure or attempt.verdict
+        if problem is None:
+            return ()
+        files = self._files()
+        wanted = set(self.language.manifest_paths(list(files)))
+        texts = {path: text if path in wanted else "" for path, text in files.items()}
+        return self.language.repair(attempt.recipe, problem, texts)
+
+    def _files(self) -> Mapping[str, str]:
+        base = read_tree(self.task.tree)
+        after = patched(base, (self.task.test_patch, self.task.patch))
+        return {path: content.decode("utf-8", "replace") for path, content in after.items()}
+
+
+def _next(attempt: Attempt, repairs: Sequence[Recipe], queue: Sequence[Recipe]) -> list[Recipe]:
+    """The likeliest repair first, unless nobody knows what failed; its alternatives last."""
+    failure = attempt.failure
+    if failure is not None and failure.failure_class is FailureClass.OTHER:
+        return [*queue, *repairs]
+    return [*repairs[:1], *queue, *repairs[1:]]
+
+
+def _is_settled(attempt: Attempt) -> bool:
+    """Another proposal would tell nothing new: tests were seen, whatever they said."""
+    verdict = attempt.verdict
+    return verdict is not None and verdict.flaw is not Flaw.NO_TESTS_SEEN
+
+
+def _worth(attempt: Attempt) -> tuple[int, int, int]:
+    """How much an attempt tells; equal ones stay in the order they were made."""
+    verdict = attempt.verdict
+    if verdict is None:
+        return (0, 0, 0)
+    rank = 3 if verdict.accepted else 2 if verdict.flaw is not Flaw.NO_TESTS_SEEN else 1
+    return (rank, len(verdict.fail_to_pass), len(verdict.pass_to_pass))
+
+
+def _verdict(attempts: Sequence[Attempt], policy: Policy) -> Verdict:
+    last = attempts[-1] if attempts else None
+    if last is not None and last.verdict is not None:
+        return last.verdict
+    detail = last.reason if last is not None else "no recipe could be proposed"
+    return Verdict(flaw=Flaw.BUILD_FAILED, detail=detail, policy=policy.name)
