@@ -11,14 +11,17 @@ read (`miner.demo.expected`); nothing in the forge or in a stage may.
 from miner.demo.faults import Faults
 from miner.demo.forge import ForgeData, build_forge, load_forge, made_forge
 from miner.demo.server import DEMO_TOKEN, Forge, serve
+from miner.demo.synthetic import Shares, synthetic
 
 __all__ = [
     "DEMO_TOKEN",
     "Faults",
     "Forge",
     "ForgeData",
+    "Shares",
     "build_forge",
     "load_forge",
     "made_forge",
     "serve",
+    "synthetic",
 ]

@@ -49,16 +49,20 @@ def git(arguments: list[str], *, stdin: bytes = b"") -> bytes:
     return done.stdout
 
 
+_SERVED_CONFIG = """[uploadpack]
+\tallowReachableSHA1InWant = true
+\tallowFilter = true
+[http]
+\treceivepack = false
+"""
+
+
 def init_bare(git_dir: Path, *, default_branch: str) -> None:
     """An empty bare repository that a server may hand out by any reachable commit."""
     git_dir.mkdir(parents=True, exist_ok=True)
     git(["init", "-q", "--bare", "--template=", f"--initial-branch={default_branch}", str(git_dir)])
-    for key, value in (
-        ("uploadpack.allowReachableSHA1InWant", "true"),
-        ("uploadpack.allowFilter", "true"),
-        ("http.receivepack", "false"),
-    ):
-        git(["-C", str(git_dir), "config", key, value])
+    with (git_dir / "config").open("a", encoding="utf-8") as config:
+        config.write(_SERVED_CONFIG)
 
 
 def write_repository(git_dir: Path, history: History) -> Mapping[int, str]:

@@ -1,12 +1,14 @@
 """What git knows of one repository: commits, parents, branches of pulls, changed files."""
 
 import functools
+import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from miner.demo.commit_graph import linear_branch, merge_base
 from miner.demo.fast_import import git
 from miner.errors import ConfigError, FatalError
 
@@ -56,7 +58,7 @@ class RepositoryFacts:
         self._lock = threading.RLock()
         self._commits: dict[str, CommitFact] | None = None
         self._branch = functools.lru_cache(maxsize=None)(self._read_branch)
-        self._files = functools.lru_cache(maxsize=None)(self._read_files)
+        self._files: dict[tuple[str, str], tuple[FileFact, ...]] = {}  # by two trees
         self._history = functools.lru_cache(maxsize=256)(self._read_history)
         self._bases = functools.lru_cache(maxsize=None)(self._read_merge_base)
 
@@ -117,8 +119,18 @@ class RepositoryFacts:
 
     def files(self, before: str, after: str) -> tuple[FileFact, ...]:
         """Changed files between two commits, renames found."""
+        self.read_files([(before, after)])
+        return self._files[(self.commit(before).tree, self.commit(after).tree)]
+
+    def read_files(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Read the changed files of many pairs of commits in one go."""
         with self._lock:
-            return self._files(before, after)
+            trees = {(self.commit(one).tree, self.commit(two).tree) for one, two in pairs}
+            unread = sorted(trees - self._files.keys())
+            if unread:
+                lines = "".join(f"{one} {two}\n" for one, two in unread).encode()
+                told = dict(_parse_changes(self._git(*_DIFF_TREE, stdin=lines)))
+                self._files |= {pair: told.get(pair, ()) for pair in unread}
 
     def history(self, oid: str) -> tuple[str, ...]:
         """A commit and its ancestors, newest first."""
@@ -140,23 +152,22 @@ class RepositoryFacts:
             return self._commits
 
     def _read_branch(self, base: str, head: str) -> tuple[str, ...]:
+        fork = merge_base(self._all_commits(), base, head)
+        simple = linear_branch(self._all_commits(), fork, head) if fork else None
+        if simple is not None:
+            return simple
         listed = self._git("rev-list", "--reverse", "--topo-order", head, f"^{base}")
         return tuple(listed.decode().split())
 
     def _read_merge_base(self, one: str, other: str) -> str:
-        return self._git("merge-base", one, other).decode().strip()
+        simple = merge_base(self._all_commits(), one, other)
+        return simple or self._git("merge-base", one, other).decode().strip()
 
     def _read_history(self, oid: str) -> tuple[str, ...]:
         return tuple(self._git("rev-list", oid).decode().split())
 
-    def _read_files(self, before: str, after: str) -> tuple[FileFact, ...]:
-        trees = (self.commit(before).tree, self.commit(after).tree)
-        return _parse_changes(
-            self._git("diff-tree", "-r", "-M", "--raw", "--numstat", "-z", *trees)
-        )
-
-    def _git(self, *arguments: str) -> bytes:
-        return git(["-C", str(self.git_dir), *arguments])
+    def _git(self, *arguments: str, stdin: bytes = b"") -> bytes:
+        return git(["-C", str(self.git_dir), *arguments], stdin=stdin)
 
 
 def _format() -> str:
@@ -184,9 +195,23 @@ def _parse_log(log: bytes) -> dict[str, CommitFact]:
     return commits
 
 
-def _parse_changes(output: bytes) -> tuple[FileFact, ...]:
-    """`--raw --numstat -z`: first all raw entries, then all counts, in one order."""
-    fields = iter(output.decode("utf-8", "surrogateescape").split("\0"))
+_DIFF_TREE = ("diff-tree", "--stdin", "-r", "-M", "--raw", "--numstat", "-z")
+_PAIR = re.compile(r"([0-9a-f]{40,64}) ([0-9a-f]{40,64})\n")
+
+
+def _parse_changes(output: bytes) -> Iterator[tuple[tuple[str, str], tuple[FileFact, ...]]]:
+    """Per pair of trees: a line with both, then all raw entries, then all counts, in one order."""
+    text = output.decode("utf-8", "surrogateescape")
+    start = 0
+    while match := _PAIR.match(text, start):
+        following = _PAIR.search(text, match.end())
+        end = following.start() if following else len(text)
+        yield (match[1], match[2]), _parse_pair(text[match.end() : end])
+        start = end
+
+
+def _parse_pair(text: str) -> tuple[FileFact, ...]:
+    fields = iter(text.split("\0"))
     changes: dict[str, str] = {}
     counts: dict[str, tuple[int, int]] = {}
     for item in fields:

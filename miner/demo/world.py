@@ -90,28 +90,34 @@ class RepositoryWorld:
     def pull_facts(self, pull: PullRecord) -> PullFacts:
         """Derived from git as `PullRecord` says. ConfigError when a commit is missing."""
         with self._lock:
+            if not self._pull_facts:  # the first asked for pays for all: one git call, not many
+                self.facts.read_files(self._ends(known) for known in self.pulls.values())
             if pull.number not in self._pull_facts:
                 self._pull_facts[pull.number] = self._derive(pull)
             return self._pull_facts[pull.number]
 
     def _derive(self, pull: PullRecord) -> PullFacts:
-        facts = self.facts
-        merge = facts.resolve(pull.merge_commit) if pull.merge_commit else None
-        parents = facts.commit(merge).parents if merge else ()
-        head = self._head_of(pull, merge, parents)
-        if pull.base_commit:
-            base = facts.resolve(pull.base_commit)
-        else:
-            target = parents[0] if parents else self.head
-            base = facts.merge_base(target, head)
+        base, head = self._ends(pull)
+        merge = self.facts.resolve(pull.merge_commit) if pull.merge_commit else None
+        parents = self.facts.commit(merge).parents if merge else ()
         against = base if pull.base_commit or not parents else parents[0]
         return PullFacts(
             merge_commit=merge,
             head=head,
             base=base,
-            commits=facts.branch(against, head),
-            files=facts.files(base, head),
+            commits=self.facts.branch(against, head),
+            files=self.facts.files(base, head),
         )
+
+    def _ends(self, pull: PullRecord) -> tuple[str, str]:
+        """Fork point and head."""
+        facts = self.facts
+        merge = facts.resolve(pull.merge_commit) if pull.merge_commit else None
+        parents = facts.commit(merge).parents if merge else ()
+        head = self._head_of(pull, merge, parents)
+        if pull.base_commit:
+            return facts.resolve(pull.base_commit), head
+        return facts.merge_base(parents[0] if parents else self.head, head), head
 
     def _head_of(self, pull: PullRecord, merge: str | None, parents: Sequence[str]) -> str:
         if pull.head_commit:
