@@ -86,7 +86,7 @@ def grade(
     with engine.run(environment.image, limits, labels={RUN_LABEL: Phase.MODEL}) as container:
         marker = secrets.token_hex(8)
         _put(container, task, model_patch, call, marker=marker)
-        prepared = _prepare(container, marker)
+        prepared = _prepare(container, task.tree.tar, marker)
         if isinstance(prepared, Outcome):
             return _ungraded(task, Flaw.PATCH_DOES_NOT_APPLY, tail(prepared.output))
         surroundings = Surroundings(
@@ -112,16 +112,15 @@ def grade(
 def _put(
     container: Container, task: GradingTask, patch: bytes, call: Invocation, *, marker: str
 ) -> None:
-    container.put(TREE, task.tree.tar)
     scripts = {**grading_scripts(task.tree, marker=marker), "test.sh": test_script(call)}
     kit = kit_tar(reporter_source(), (task.test_patch, task.patch, patch), scripts=scripts)
     container.put(KIT, kit, root=True)
 
 
-def _prepare(container: Container, marker: str) -> _Prepared | Outcome:
+def _prepare(container: Container, files: bytes, marker: str) -> _Prepared | Outcome:
     """Apply the patch; an Outcome when it does not apply."""
     outcome = container.exec(
-        ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=b""
+        ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=files
     )
     if outcome.exit_code == PATCH_FAILED:
         return outcome

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from validators import reporter
+from validators.bytecode import Bytecode
 from validators.engine import TREE, Container, ContainerEngine
 from validators.errors import EngineUnavailableError, UnknownRecipeError
 from validators.invocation import KIT, Invocation, header, invocation
@@ -70,29 +71,31 @@ def run_tests(
     *,
     selection: Sequence[str],
     engine: ContainerEngine,
+    bytecode: Bytecode,
 ) -> Run:
     """Run `selection` (paths in the tree, empty: all) in the state that `trial` names.
 
     Paths of the selection that do not exist in this state are left out; when none exists, nothing
-    is run.
+    is run. `bytecode` is filled by the first run of a tree and used by the others.
     """
     recipe = environment.recipe
     call = invocation(recipe, selection=selection, env=trial.env)
     started_at = datetime.now(UTC)
     limits = Limits(memory_mb=recipe.memory_mb)
     with engine.run(environment.image, limits, labels={RUN_LABEL: trial.phase}) as container:
-        container.put(TREE, tree.tar)
         scripts = {
             "prepare.sh": prepare_script(tree, patches=len(trial.patches)),
             "test.sh": test_script(call),
         }
-        container.put(KIT, kit_tar(reporter_source(), trial.patches, scripts=scripts), root=True)
-        flaw, outcome = _prepared(container)
+        kit = kit_tar(reporter_source(), trial.patches, scripts=scripts, bytecode=bytecode.tar)
+        container.put(KIT, kit, root=True)
+        flaw, outcome = _prepared(container, tree.tar)
         if flaw is None and recipe.build_cmd is not None:
             flaw, outcome = build(container, recipe, call)
         if flaw is None:
             executed = execute(container, recipe, call)
             run = judge(executed, environment, phase=trial.phase)
+            bytecode.collect(container, tree)
         else:
             run = unrun(outcome, environment, flaw=flaw, phase=trial.phase)
     return replace(run, attempt=trial.attempt, started_at=started_at, variant=trial.variant)
@@ -152,9 +155,9 @@ fi
 test_script.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it where imported
 
 
-def _prepared(container: Container) -> tuple[Flaw | None, Outcome]:
+def _prepared(container: Container, files: bytes) -> tuple[Flaw | None, Outcome]:
     outcome = container.exec(
-        ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=b""
+        ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=files
     )
     number = outcome.exit_code - PATCH_FAILED
     if 0 <= number < len(_PATCH_FLAWS):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from validators import grading
+from validators.bytecode import Bytecode
 from validators.engine import ContainerEngine, Progress
 from validators.model import (
     Environment,
@@ -51,9 +52,21 @@ def verify(
             (Phase.AFTER, (task.test_patch, task.patch)),
         )
     ]
+    bytecode = Bytecode()
+
+    def tested(trial: Trial) -> Run:
+        return run_tests(
+            task.tree,
+            environment,
+            trial,
+            selection=selection,
+            engine=engine,
+            bytecode=bytecode,
+        )
+
     runs: list[Run] = []
     for trial in trials:
-        run = run_tests(task.tree, environment, trial, selection=selection, engine=engine)
+        run = tested(trial)
         runs.append(run)
         progress(f"{task.instance_id}: {trial.phase} {trial.attempt}: {summary(run)}")
         if run.flaw is not None or not _hopeful(runs):
@@ -61,9 +74,7 @@ def verify(
     verdict = conclude(runs, policy=policy)
     if not verdict.accepted:
         return verdict
-    base = run_tests(
-        task.tree, environment, Trial(phase=Phase.BASE), selection=selection, engine=engine
-    )
+    base = tested(Trial(phase=Phase.BASE))
     progress(f"{task.instance_id}: {base.phase}: {summary(base)}")
     return replace(verdict, runs=(*runs, base))
 

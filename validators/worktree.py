@@ -51,23 +51,28 @@ git {identity} -c core.compression=0 commit -q --allow-empty --no-verify --no-gp
 """
 
 
+UNPACK = "tar --extract --no-same-owner --file=-\n"
+"""Bash: the tree, from standard input."""
+
+
 def prelude() -> str:
     """Bash that every script of ours begins with: in the tree, git without foreign settings."""
     return f"set -e\ncd /testbed\n{_GIT_ENV}{APPLY_SCRIPT}"
 
 
 def generated_script() -> str:
-    """Bash: bring what the install left in the tree, where a patch did not bring its own."""
-    return f"[ ! -s {GENERATED} ] || tar --extract --skip-old-files --file={GENERATED}\n"
+    """Bash: what the install left in the tree, and bytecode; no file that is there is replaced."""
+    unpack = "[ ! -s {0} ] || tar --extract --skip-old-files --file={0}\n"
+    return unpack.format(GENERATED) + unpack.format(f"{KIT}/bytecode.tar")
 
 
 def prepare_script(tree: Tree, *, patches: int) -> str:
-    """Bash: repository, patches 0 … n-1 of the kit in order, generated files.
+    """Bash: tree, repository, patches 0 … n-1 of the kit in order, generated files.
 
     Exit status PATCH_FAILED + number of the patch that does not apply; else 0 or git's own.
     """
     names = " ".join(f"{KIT}/patches/{number}" for number in range(patches))
-    return f"""{prelude()}{repository_script(tree)}
+    return f"""{prelude()}{UNPACK}{repository_script(tree)}
 status=0
 apply_all {names} || status=$?
 [ "$status" != 99 ] || exit 99
@@ -81,11 +86,12 @@ def grading_scripts(tree: Tree, *, marker: str) -> Mapping[str, str]:
     prepare.sh applies the model's patch, with exit status PATCH_FAILED when it does not apply, and
     prints, each ended by NUL: NUL marker, the model's tree, the final tree (base + test + gold),
     status and path of every difference from the first to the second, marker, all final paths.
+    Like that of `prepare_script`, it reads the base tree from standard input.
     restore.sh TREE reads pairs of D or R and path, each ended by NUL, and removes or restores them.
     blob.sh TREE:PATH prints a file.
     """
     final = "GIT_INDEX_FILE=.git/miner-final"
-    prepare = f"""{prelude()}{repository_script(tree)}
+    prepare = f"""{prelude()}{UNPACK}{repository_script(tree)}
 {final} git read-tree HEAD
 {final} git apply --cached --whitespace=nowarn -- {KIT}/patches/0
 {final} git apply --cached --whitespace=nowarn -- {KIT}/patches/1
@@ -120,13 +126,20 @@ fi
     }
 
 
-def kit_tar(reporter: bytes, patches: Sequence[bytes], *, scripts: Mapping[str, str]) -> bytes:
+def kit_tar(
+    reporter: bytes,
+    patches: Sequence[bytes],
+    *,
+    scripts: Mapping[str, str],
+    bytecode: bytes = b"",
+) -> bytes:
     """Our files for a run, to be unpacked as root where KIT says."""
     inside = LIBRARY.removeprefix(f"{KIT}/")
     files = {
         f"{inside}/{REPORTER_MODULE}.py": reporter,
         **{f"patches/{number}": completed(patch) for number, patch in enumerate(patches)},
         **{name: script.encode() for name, script in scripts.items()},
+        "bytecode.tar": bytecode,
     }
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:

@@ -49,7 +49,7 @@ diff --git a/tests/data.json b/tests/data.json
 """
 TASK = Task(
     instance_id="o__n-1",
-    tree=Tree(commit="c", committed_at=WHEN, tar=b""),
+    tree=Tree(commit="c", committed_at=WHEN, tar=bytes(10240)),
     patch=b"gold",
     test_patch=TEST_PATCH,
     merged_at=WHEN,
@@ -88,7 +88,8 @@ def test_a_fix_is_accepted_after_all_repeats() -> None:
         (Phase.BASE, 1),
     ]
     assert {len(c.files["/run/miner/kit"]) for c in engine.containers} == {1}
-    selections = {tuple(c.commands[-1][2:]) for c in engine.containers}
+    calls = [each for c in engine.containers for each in c.commands if "test.sh" in each[1]]
+    selections = {tuple(call[2:]) for call in calls}
     assert selections == {("tests/test_a.py",)}
 
 

@@ -1,0 +1,64 @@
+"""Bytecode that is brought along belongs to unchanged files and to nothing else."""
+
+import io
+import os
+import py_compile
+import tarfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.engine import FakeContainer, Script
+from tests.toy import tar_of
+from validators.bytecode import Bytecode
+from validators.model import Outcome, Tree
+
+WHEN = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name in ("kept", "patched"):
+        path = tmp_path / "pkg" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x = 1\n")
+        os.utime(path, (WHEN.timestamp(), WHEN.timestamp()))
+    return tmp_path
+
+
+def collected(project: Path, tree: Tree) -> set[str]:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for path in project.rglob("*.pyc"):
+            tar.add(path, "./" + str(path.relative_to(project)))
+    bytecode = Bytecode()
+    build = Outcome(exit_code=0, output=buffer.getvalue())
+    bytecode.collect(FakeContainer(Script(build=build)), tree)
+    if not bytecode.tar:
+        return set()
+    with tarfile.open(fileobj=io.BytesIO(bytecode.tar)) as tar:
+        return {Path(name).name.partition(".")[0] for name in tar.getnames()}
+
+
+def test_only_bytecode_of_unchanged_files_is_kept(project: Path) -> None:
+    tree = Tree(commit="c", committed_at=WHEN, tar=tar_of(project))
+    patched = project / "pkg" / "patched.py"
+    patched.write_text("y = 2\n")  # same size, another second
+    (project / "pkg" / "added.py").write_text("z = 3\n")
+    for path in (project / "pkg").glob("*.py"):
+        py_compile.compile(str(path), doraise=True)
+    assert collected(project, tree) == {"kept"}
+
+
+def test_garbage_from_a_guest_is_nothing(project: Path) -> None:
+    tree = Tree(commit="c", committed_at=WHEN, tar=tar_of(project))
+    cache = project / "pkg" / "__pycache__"
+    cache.mkdir()
+    (cache / "kept.cpython-312.pyc").write_bytes(b"no bytecode at all")
+    assert collected(project, tree) == set()
+    bytecode = Bytecode()
+    output = Outcome(exit_code=0, output=b"tar: not a tar\n" * 100)
+    bytecode.collect(FakeContainer(Script(build=output)), tree)
+    assert bytecode.tar == b""
+    assert bytecode.collected
