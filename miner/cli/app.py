@@ -5,7 +5,23 @@ from typing import Annotated
 import typer
 
 from miner import __version__
-from miner.cli import settings
+from miner.cli import (
+    databases,
+    demo,
+    discovery,
+    doctor,
+    gates,
+    grades,
+    images,
+    looks,
+    nights,
+    passes,
+    recipes,
+    repos,
+    settings,
+    snapshots,
+    stages,
+)
 
 APP = typer.Typer(
     name="miner",
@@ -26,10 +42,35 @@ def _miner(
     """Mines merged pull requests into verified, dated task sets, and grades models on them."""
 
 
-def _version() -> None:
+def version() -> None:
     """Print the version."""
     typer.echo(__version__)
 
 
-APP.command("version")(_version)
+APP.add_typer(demo.GROUP, name="demo")
+APP.command()(doctor.doctor)
 APP.command("config")(settings.show)
+APP.add_typer(databases.GROUP, name="db")
+repos.GROUP.command("discover")(discovery.discover)
+APP.add_typer(repos.GROUP, name="repos")
+APP.add_typer(gates.GROUP, name="gates")
+APP.add_typer(recipes.GROUP, name="recipes")
+APP.add_typer(images.GROUP, name="images")
+for _command in (
+    stages.crawl,
+    stages.split,
+    stages.verify,
+    stages.assess,
+    snapshots.publish,
+    snapshots.export,
+    grades.evaluate,
+    grades.leaderboard,
+    looks.show,
+    looks.funnel,
+    looks.status,
+    passes.run,
+    nights.nightly,
+    nights.schedule,
+    version,
+):
+    APP.command()(_command)

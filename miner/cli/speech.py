@@ -28,7 +28,7 @@ def console(stream: TextIO | None = None) -> Console:
 
 def say(text: str) -> None:
     """A line on stdout. Square brackets are text, not mark-up: test ids have them."""
-    console().print(text, markup=False)
+    console().print(printable(text), markup=False)
 
 
 def say_json(value: Json) -> None:
@@ -43,7 +43,19 @@ def as_text(value: Json) -> str:
 
 def complain(text: str) -> None:
     """A line on stderr."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(printable(text) + "\n")
+
+
+def printable(text: str) -> str:
+    """The text with nothing in it that commands a terminal or that no file can hold.
+
+    Issues, paths and test ids are strangers' words: escape sequences and lone surrogates are in
+    some of them.
+    """
+    return "".join(
+        char if char in "\n\t" or char.isprintable() else char.encode("unicode_escape").decode()
+        for char in text
+    )
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -84,7 +96,7 @@ def report_document(report: StageReport) -> dict[str, object]:
 
 
 def _cell(value: object) -> str:
-    text = "" if value is None else str(value)
+    text = "" if value is None else printable(str(value))
     return text.replace("[", r"\[")
 
 
@@ -118,7 +130,7 @@ class BarProgress:
 
     def advance(self, what: str, note: str, *, by: int = 1) -> None:
         """The bar moves and says what was last."""
-        self._bars.update(self._open[what], advance=by, note=note[:60])
+        self._bars.update(self._open[what], advance=by, note=printable(note)[:60])
 
     def end(self, what: str) -> None:
         """The bar stays as it is; the display ends with the last one."""
@@ -140,7 +152,9 @@ class LineProgress:
         self._counts[what] = (0, total)
 
     def advance(self, what: str, note: str, *, by: int = 1) -> None:
-        """A line with count and note."""
+        """A line with count and note; a mere note (`by` 0) is for bars."""
+        if not by:
+            return
         done, total = self._counts.get(what, (0, None))
         done += by
         self._counts[what] = (done, total)

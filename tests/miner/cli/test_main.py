@@ -75,3 +75,12 @@ def test_every_exit_code_of_an_error_is_in_the_table() -> None:
         if isinstance(value, type) and hasattr(value, "exit_code")
     }
     assert codes <= set(exits.MEANINGS)
+
+
+def test_strangers_words_command_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    speech.say("\x1b[2J\udcff ok\n[bold]é✓")
+    speech.table("t", ["c"], [["\x1b]0;x\x07[red]a[/red]"]])
+    said = capsys.readouterr().out
+    assert "\x1b" not in said
+    assert "\\udcff ok\n[bold]é✓" in said
+    assert "[red]a[/red]" in said

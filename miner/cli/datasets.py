@@ -1,0 +1,48 @@
+"""What `evaluate` and `leaderboard` are pointed at: a snapshot in the database, or a file."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from miner.cli.options import NO_LIMIT
+from miner.cli.snapshots import newest
+from miner.errors import ConfigError
+from miner.evaluate.dataset import Dataset, DatasetRow
+from miner.publish.formats import jsonl
+from miner.publish.row import ExportRow, row_hash
+from miner.publish.stage import read_rows
+from miner.store import Database
+
+FILE_HASH_CHARS = 16
+
+
+def find_dataset(
+    store: Database, name: str | None, *, repo: str | None = None, limit: int = NO_LIMIT
+) -> Dataset:
+    """The named snapshot, else the named file, else (no name) the newest snapshot."""
+    path = Path(name) if name else None
+    if path is not None and (path.is_file() or path.suffix):
+        rows: Sequence[ExportRow] = jsonl.read(path)
+        called = f"file:{hashlib.sha256(path.read_bytes()).hexdigest()[:FILE_HASH_CHARS]}"
+    else:
+        called = name or newest(store.publish)
+        rows = read_rows(store.publish, called)
+    kept = [row for row in rows if repo is None or row.repo == repo][:limit]
+    if not kept:
+        raise ConfigError(f"{name or called} has no instance of {repo}.")
+    return Dataset(name=called, rows=tuple(_row(row) for row in kept))
+
+
+def _row(row: ExportRow) -> DatasetRow:
+    return DatasetRow(
+        instance_id=row.instance_id,
+        repo=row.repo,
+        base_commit=row.base_commit,
+        patch=row.patch_bytes,
+        test_patch=row.test_patch_bytes,
+        fail_to_pass=row.FAIL_TO_PASS,
+        pass_to_pass=row.PASS_TO_PASS,
+        recipe=row.install_config,
+        merged_at=row.merged_at,
+        row_hash=row_hash(row),
+    )

@@ -1,0 +1,80 @@
+"""`miner repos discover`: find repositories worth watching by GitHub's search."""
+
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption
+from miner.cli.speech import progress, say, say_json, table
+from miner.cli.wiring import House, now
+from miner.crawl.github.discovery import Found, Wish
+from miner.crawl.github.discovery import discover as search
+
+LanguageOption = Annotated[
+    str, typer.Option("--language", help="Main language, as GitHub spells it.")
+]
+ShareOption = Annotated[
+    float, typer.Option("--min-share", help="Least share of the language, 0 to 1.")
+]
+StarsOption = Annotated[int, typer.Option("--min-stars", help="Least stars.")]
+MostStarsOption = Annotated[
+    int | None, typer.Option("--max-stars", help="Most stars.", show_default=False)
+]
+ActiveOption = Annotated[
+    int, typer.Option("--active-days", min=1, help="Pushed to within so many days.")
+]
+
+
+def discover(
+    language: LanguageOption = "Python",
+    *,
+    min_share: ShareOption = 0.5,
+    min_stars: StarsOption = 100,
+    max_stars: MostStarsOption = None,
+    active_days: ActiveOption = 180,
+    limit: LimitOption = NO_LIMIT,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Search for repositories and watch the fit ones; each is told with the reason."""
+    house = House.of_environment()
+    wish = Wish(
+        language=language,
+        min_share=min_share,
+        min_stars=min_stars,
+        max_stars=max_stars,
+        pushed_since=(now() - timedelta(days=active_days)).date(),
+    )
+    bars, found = progress(), list[Found]()
+    with house.store() as store:
+        bars.start("discover", total=None)
+        try:
+            with house.token_client() as client:
+                for repository in search(client, wish, now=now()):
+                    if sum(each.wanted for each in found) >= limit:
+                        break
+                    found.append(repository)
+                    bars.advance("discover", f"{repository.name}: {repository.reason}")
+                    if repository.wanted and not dry_run:
+                        store.admin.watch(repository.name, reason=repository.reason)
+        finally:
+            bars.end("discover")
+    _tell(found, as_json=as_json)
+
+
+def _tell(found: list[Found], *, as_json: bool) -> None:
+    if as_json:
+        say_json(
+            [
+                {"name": f.name, "stars": f.stars, "wanted": f.wanted, "reason": f.reason}
+                for f in found
+            ]
+        )
+        return
+    table(
+        "Found",
+        ["repository", "stars", "licence", "watch", "reason"],
+        [[f.name, f.stars, f.license, "yes" if f.wanted else "no", f.reason] for f in found],
+    )
+    say(f"{sum(f.wanted for f in found)} of {len(found)} are worth watching")

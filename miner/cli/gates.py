@@ -1,0 +1,40 @@
+"""`miner gates`: the limits that a pull must keep to become a candidate."""
+
+import getpass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from miner.cli.speech import say
+from miner.cli.wiring import House, gate_policy
+from miner.errors import ConfigError
+from miner.split.policy import policy_from_json
+
+GROUP = typer.Typer(no_args_is_help=True, help="The limits a pull must keep.")
+
+FileArgument = Annotated[
+    Path, typer.Argument(help="JSON with what you change; `gates show` prints all there is.")
+]
+AuthorOption = Annotated[str | None, typer.Option("--author", help="Who says so; default: you.")]
+
+
+@GROUP.command("show")
+def show() -> None:
+    """The gate policy in force, as JSON."""
+    with House.of_environment().store() as store:
+        say(gate_policy(store).to_json())
+
+
+@GROUP.command("set")
+def set_policy(file: FileArgument, author: AuthorOption = None) -> None:
+    """Put a gate policy in force; every pull is due for splitting again."""
+    try:
+        policy = policy_from_json(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} cannot be read as text: {error}.") from error
+    with House.of_environment().store() as store:
+        changed = store.admin.set_gate_policy(
+            policy.digest, policy.to_json(), author=author or getpass.getuser()
+        )
+    say("in force; `miner split` judges every pull again" if changed else "in force already")

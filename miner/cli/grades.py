@@ -1,0 +1,273 @@
+"""`miner evaluate`, `leaderboard`: predictions → grades → % resolved."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from miner.cli import exits
+from miner.cli.datasets import find_dataset
+from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption, RepoOption
+from miner.cli.speech import as_text, progress, say, say_json, say_report, table
+from miner.cli.trees import trees
+from miner.cli.wiring import House, now
+from miner.errors import ConfigError
+from miner.evaluate.dataset import Dataset
+from miner.evaluate.predictions import (
+    EMPTY,
+    GOLD,
+    empty_predictions,
+    gold_predictions,
+    read_predictions,
+)
+from miner.evaluate.report import ModelReport, Rate, report
+from miner.evaluate.stage import Hands, Submission
+from miner.evaluate.stage import evaluate as evaluate_stage
+from miner.model import Evaluation, EvaluationState, Prediction, StageReport
+from miner.progress import Progress
+from miner.store import Database
+
+DatasetArgument = Annotated[
+    str | None,
+    typer.Argument(
+        help="A snapshot's name or an exported file; default: the newest snapshot.",
+        show_default=False,
+    ),
+]
+PredictionsOption = Annotated[
+    Path | None, typer.Option("--predictions", "-p", help="JSONL or JSON file of predictions.")
+]
+GoldOption = Annotated[bool, typer.Option("--gold", help="Grade the human fixes: 100 % expected.")]
+EmptyOption = Annotated[bool, typer.Option("--empty", help="Grade empty patches: 0 % expected.")]
+RunIdOption = Annotated[
+    str | None, typer.Option("--run-id", help="Name of this run; default: the file's name.")
+]
+ResultsOption = Annotated[
+    Path | None, typer.Option("--results", help="Write every grade to this JSON file.")
+]
+
+
+def evaluate(
+    dataset: DatasetArgument = None,
+    *,
+    predictions: PredictionsOption = None,
+    gold: GoldOption = False,
+    empty: EmptyOption = False,
+    run_id: RunIdOption = None,
+    repo: RepoOption = None,
+    limit: LimitOption = NO_LIMIT,
+    results: ResultsOption = None,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Grade predictions against a snapshot or an exported file.
+
+    Exit code 1 when --gold resolves less than all or --empty anything; 75 when the machine failed
+    on some, so that they say nothing of the model.
+    """
+    if sum((predictions is not None, gold, empty)) != 1:
+        raise ConfigError("Give one of --predictions FILE, --gold and --empty.")
+    house = House.of_environment()
+    with house.store() as store:
+        chosen = find_dataset(store, dataset, repo=repo, limit=limit)
+        submission = _submission(chosen, predictions, gold=gold, run_id=run_id)
+        if dry_run:
+            models = {p.model_name_or_path for p in submission.predictions}
+            say(f"would grade {len(models)} model(s) on {len(chosen.rows)} instances")
+            return
+        stage_report = grade(house, store, chosen, submission, progress())
+        evaluations = of_models(store, chosen, submission)
+    document = results_document(chosen, submission.run_id, evaluations)
+    if results is not None:
+        results.write_text(as_text(document), encoding="utf-8")
+    if as_json:
+        say_json(document)
+    else:
+        _tell(chosen, evaluations, stage_report, run_id=submission.run_id)
+    raise typer.Exit(verdict(GOLD if gold else EMPTY if empty else None, evaluations))
+
+
+def leaderboard(dataset: DatasetArgument = None, as_json: JsonOption = False) -> None:
+    """Models graded on a snapshot or file, best first, with 95 % intervals."""
+    house = House.of_environment()
+    with house.store() as store:
+        chosen = find_dataset(store, dataset)
+        evaluations = store.evaluate.evaluations(dataset=chosen.name, run_id=None)
+    reports = _reports(chosen, evaluations)
+    if as_json:
+        say_json([_document(entry) for entry in reports])
+        return
+    if not reports:
+        say(f"Nothing was evaluated on {chosen.name} yet; `miner evaluate` does.")
+        return
+    table(
+        f"Leaderboard of {chosen.name}, {len(chosen.rows)} instances",
+        ["model", "run", "resolved", "95 % interval", "unflagged", "machine failed"],
+        [_line(entry) for entry in reports],
+    )
+
+
+def grade(
+    house: House, store: Database, dataset: Dataset, submission: Submission, bars: Progress
+) -> StageReport:
+    """Grade what is not graded yet, on this machine or a cluster."""
+    with house.engine(), house.executor() as executor:
+        hands = Hands(
+            executor=executor,
+            grader=house.workshop(),
+            tree=trees(house),
+            in_flight=house.settings.workers,
+        )
+        return evaluate_stage(
+            store.evaluate,
+            dataset=dataset,
+            submission=submission,
+            hands=hands,
+            now=now,
+            progress=bars,
+        )
+
+
+def of_models(store: Database, dataset: Dataset, submission: Submission) -> list[Evaluation]:
+    """The newest grades of the submission's models on the dataset's rows."""
+    models = {p.model_name_or_path for p in submission.predictions}
+    ids = {row.instance_id for row in dataset.rows}
+    found = store.evaluate.evaluations(dataset=dataset.name, run_id=submission.run_id)
+    return [e for e in found if e.model_name_or_path in models and e.instance_id in ids]
+
+
+def verdict(expected: str | None, evaluations: Sequence[Evaluation]) -> int:
+    """The exit code: does what must hold hold?"""
+    states = [evaluation.state for evaluation in evaluations]
+    if EvaluationState.INFRASTRUCTURE in states:
+        return exits.TRY_AGAIN
+    if expected == GOLD and set(states) != {EvaluationState.RESOLVED}:
+        return exits.DIFFERS
+    if expected == EMPTY and EvaluationState.RESOLVED in states:
+        return exits.DIFFERS
+    return exits.OK
+
+
+def results_document(
+    dataset: Dataset, run_id: str, evaluations: Sequence[Evaluation]
+) -> dict[str, object]:
+    """Every grade and the rates, JSON-able."""
+    return {
+        "dataset": dataset.name,
+        "run_id": run_id,
+        "instances": len(dataset.rows),
+        "models": [_document(entry) for entry in _reports(dataset, evaluations)],
+        "grades": [_grade_document(evaluation) for evaluation in evaluations],
+    }
+
+
+def _submission(
+    dataset: Dataset, path: Path | None, *, gold: bool, run_id: str | None
+) -> Submission:
+    found: tuple[Prediction, ...]
+    if path is not None:
+        found = read_predictions(path, known=[row.instance_id for row in dataset.rows])
+        return Submission(run_id=run_id or path.stem, predictions=found)
+    found = gold_predictions(dataset.rows) if gold else empty_predictions(dataset.rows)
+    return Submission(run_id=run_id or (GOLD if gold else EMPTY), predictions=found)
+
+
+def _tell(
+    dataset: Dataset, evaluations: Sequence[Evaluation], done: StageReport, *, run_id: str
+) -> None:
+    table(
+        f"{run_id} on {dataset.name}",
+        ["instance", "model", "state", "FAIL_TO_PASS", "PASS_TO_PASS", "why"],
+        [_grade_line(evaluation) for evaluation in evaluations],
+    )
+    for entry in _reports(dataset, evaluations):
+        say(f"{entry.model_name_or_path}: {_words(entry.overall)}")
+    say_report(done, as_json=False)
+
+
+def _reports(dataset: Dataset, evaluations: Sequence[Evaluation]) -> Sequence[ModelReport]:
+    merged_at = {row.instance_id: row.merged_at for row in dataset.rows}
+    return report([e for e in evaluations if e.instance_id in merged_at], merged_at=merged_at)
+
+
+def _words(rate: Rate) -> str:
+    """ "12 of 13 resolved, 92.3 % (66.7–98.6)"."""
+    text = f"{rate.resolved} of {rate.total} resolved"
+    if rate.share is not None:
+        text += f", {100 * rate.share:.1f} % ({_interval(rate)})"
+    if rate.infrastructure:
+        text += f"; the machine failed on {rate.infrastructure} more"
+    return text
+
+
+def _interval(rate: Rate) -> str:
+    if rate.interval is None:
+        return ""
+    low, high = rate.interval
+    return f"{100 * low:.1f}–{100 * high:.1f}"
+
+
+def _line(entry: ModelReport) -> list[object]:
+    rate = entry.overall
+    share = "" if rate.share is None else f" ({100 * rate.share:.1f} %)"
+    return [
+        entry.model_name_or_path,
+        entry.run_id,
+        f"{rate.resolved}/{rate.total}{share}",
+        _interval(rate),
+        rate.resolved - rate.flagged,
+        rate.infrastructure,
+    ]
+
+
+def _document(entry: ModelReport) -> dict[str, object]:
+    return {
+        "model_name_or_path": entry.model_name_or_path,
+        "run_id": entry.run_id,
+        **_rate_document(entry.overall),
+        "by_month": {month: _rate_document(rate) for month, rate in entry.by_month},
+    }
+
+
+def _rate_document(rate: Rate) -> dict[str, object]:
+    return {
+        "resolved": rate.resolved,
+        "total": rate.total,
+        "share": rate.share,
+        "interval": rate.interval,
+        "flagged": rate.flagged,
+        "infrastructure": rate.infrastructure,
+    }
+
+
+def _grade_line(evaluation: Evaluation) -> list[object]:
+    found = evaluation.grade
+    counts = ["", ""]
+    if found is not None:
+        tallies = (found.fail_to_pass, found.pass_to_pass)
+        counts = [f"{tally.passed}/{tally.passed + tally.failed}" for tally in tallies]
+    why = evaluation.detail or (found.flaw if found and found.flaw else "")
+    return [evaluation.instance_id, evaluation.model_name_or_path, evaluation.state, *counts, why]
+
+
+def _grade_document(evaluation: Evaluation) -> dict[str, object]:
+    found = evaluation.grade
+    return {
+        "instance_id": evaluation.instance_id,
+        "model_name_or_path": evaluation.model_name_or_path,
+        "state": evaluation.state,
+        "patch_hash": evaluation.patch_hash,
+        "detail": evaluation.detail,
+        "evaluated_at": evaluation.evaluated_at,
+    } | (
+        {}
+        if found is None
+        else {
+            "applied": found.applied,
+            "flaw": found.flaw,
+            "flags": found.flags,
+            "fail_to_pass": [found.fail_to_pass.passed, found.fail_to_pass.failed],
+            "pass_to_pass": [found.pass_to_pass.passed, found.pass_to_pass.failed],
+        }
+    )

@@ -1,0 +1,203 @@
+"""`miner show`, `funnel`, `status`: what is in the database."""
+
+from typing import Annotated
+
+import typer
+
+from miner.cli.options import JsonOption, RepoOption
+from miner.cli.recipes import tell_attempts
+from miner.cli.speech import report_document, say, say_json, say_report, table
+from miner.cli.wiring import House
+from miner.errors import ConfigError
+from miner.store import Evidence, Funnel
+from validators.model import Run, Verdict
+
+InstanceArgument = Annotated[str, typer.Argument(help="owner__name-123, 123 being the pull.")]
+LogsOption = Annotated[bool, typer.Option("--logs", help="Print the logs of its runs as well.")]
+TAIL_CHARS = 4000
+
+
+def show(
+    instance_id: InstanceArgument, logs: LogsOption = False, as_json: JsonOption = False
+) -> None:
+    """All evidence about one pull: patches, recipes tried, runs, verdict, rejections, signals."""
+    with House.of_environment().store() as store:
+        found = store.admin.evidence(instance_id)
+    if found is None:
+        raise ConfigError(f"Nothing is known of {instance_id!r}; `miner funnel` counts what is.")
+    if as_json:
+        say_json(evidence_document(found))
+        return
+    _tell(found)
+    if logs:
+        _tell_logs(found)
+
+
+def funnel(repo: RepoOption = None, as_json: JsonOption = False) -> None:
+    """From pulls to published instances: how many fell out where, and why."""
+    with House.of_environment().store() as store:
+        counted = store.admin.funnel(repo=repo)
+    if as_json:
+        say_json(dict(funnel_rows(counted)))
+    else:
+        tell_funnel(counted)
+
+
+def status(as_json: JsonOption = False) -> None:
+    """What is under way, what is stuck, and what the last stages did."""
+    with House.of_environment().store() as store:
+        found, reports = store.admin.status(), store.admin.reports(limit=6)
+    if as_json:
+        say_json(
+            {
+                "repos": found.repos,
+                "pulls": found.pulls,
+                "snapshots": found.snapshots,
+                "open_requests": found.open_requests,
+                "work": [[w.kind, w.subject, w.holder, w.lease_until] for w in found.work],
+                "parked": [[p.instance_id, p.failures, p.last_error] for p in found.parked],
+                "failures": found.failures,
+                "reports": [report_document(report) for report in reports],
+            }
+        )
+        return
+    say(f"{found.repos} repositories, {found.pulls} pulls, {found.snapshots} snapshots")
+    work = [[w.kind, w.subject, w.holder, f"{w.lease_until:%H:%M:%S}"] for w in found.work]
+    table("Under way", ["what", "subject", "holder", "until"], work)
+    parked = [[p.instance_id, p.failures, p.last_error] for p in found.parked]
+    table("Stuck", ["instance", "failures", "last error"], parked)
+    failures = [[f"{when:%m-%d %H:%M}", name, error] for when, name, error in found.failures]
+    table("Failures of the machinery", ["when", "subject", "error"], failures)
+    for report in reports:
+        say_report(report, as_json=False)
+
+
+def funnel_rows(counted: Funnel) -> list[tuple[str, int]]:
+    """The funnel as lines: name, count."""
+    return [
+        ("pulls seen", counted.pulls),
+        ("linked to an issue", counted.linked),
+        ("waiting to be split", counted.waiting_split),
+        *((f"split: {gate}", count) for gate, count in counted.split_rejections.items()),
+        ("candidates", counted.candidates),
+        ("waiting to be verified", counted.waiting_verify),
+        *((f"verify: {flaw}", count) for flaw, count in counted.verify_rejections.items()),
+        ("instances", counted.instances),
+        ("assessed", counted.assessed),
+        ("in the newest snapshot", counted.published),
+    ]
+
+
+def tell_funnel(counted: Funnel) -> None:
+    """The funnel as a table; what was rejected is indented."""
+    rows = [
+        [f"  {name} (rejected)" if ": " in name else name, count]
+        for name, count in funnel_rows(counted)
+    ]
+    table("Funnel", ["step", "pulls"], rows)
+
+
+def evidence_document(found: Evidence) -> dict[str, object]:
+    """The evidence, JSON-able; logs as text."""
+    return {
+        "instance_id": found.instance_id,
+        "is_instance": found.is_instance,
+        "rejections": [
+            {"stage": r.stage, "gate": r.gate, "detail": r.detail} for r in found.rejections
+        ],
+        "signals": dict(found.signals),
+        "failures": found.failures,
+        "examinations": [
+            {
+                "policy": stored.policy,
+                "outcome": stored.outcome,
+                "examined_at": stored.examined_at,
+                "attempts": [attempt.reason for attempt in stored.examination.attempts],
+                "verdict": _verdict_document(stored.examination.verdict),
+                "runs": [_run_document(run) for run in stored.examination.verdict.runs],
+            }
+            for stored in found.examinations
+        ],
+    }
+
+
+def _verdict_document(verdict: Verdict) -> dict[str, object]:
+    return {
+        "flaw": verdict.flaw,
+        "detail": verdict.detail,
+        "fail_to_pass": verdict.fail_to_pass,
+        "pass_to_pass": len(verdict.pass_to_pass),
+        "pass_to_fail": verdict.pass_to_fail,
+        "flaky": verdict.flaky,
+        "marks": verdict.marks,
+        "left_out": verdict.left_out,
+    }
+
+
+def _run_document(run: Run) -> dict[str, object]:
+    return {
+        "phase": run.phase,
+        "attempt": run.attempt,
+        "variant": run.variant,
+        "exit_code": run.outcome.exit_code,
+        "duration_s": run.outcome.duration_s,
+        "tests": len(run.results),
+        "flaw": run.flaw,
+        "log_tail": run.outcome.output[-TAIL_CHARS:],
+    }
+
+
+def _tell(found: Evidence) -> None:
+    say(f"{found.instance_id}: {'an instance' if found.is_instance else 'no instance'}")
+    for rejection in found.rejections:
+        say(f"rejected by {rejection.stage}: {rejection.gate} – {rejection.detail}")
+    if found.candidate is not None:
+        candidate = found.candidate
+        say(f"base {candidate.base_commit}, merged {candidate.merged_at:%Y-%m-%d}")
+        say(f"issues {', '.join(f'#{number}' for number in candidate.issue_numbers)}")
+        say("\n" + candidate.problem_statement.strip() + "\n")
+        table("Files", ["path", "class"], candidate.file_classes)
+    for stored in found.examinations[:1]:
+        tell_attempts(stored.examination.attempts)
+        _tell_verdict(stored.examination.verdict)
+    if found.signals:
+        table("Signals", ["signal", "value"], sorted(found.signals.items()))
+    for when, error in found.failures:
+        say(f"the machine failed on {when:%Y-%m-%d %H:%M}: {error}")
+
+
+def _tell_verdict(verdict: Verdict) -> None:
+    table(
+        f"Runs ({verdict.policy})",
+        ["phase", "repeat", "variant", "tests", "passed", "exit", "s", "flaw"],
+        [
+            [
+                run.phase,
+                run.attempt,
+                run.variant,
+                len(run.results),
+                sum(result.status == "passed" for result in run.results.values()),
+                run.outcome.exit_code,
+                round(run.outcome.duration_s, 1),
+                run.flaw or "",
+            ]
+            for run in verdict.runs
+        ],
+    )
+    missing = set(verdict.missing_before)
+    table(
+        f"FAIL_TO_PASS: {len(verdict.fail_to_pass)}, PASS_TO_PASS: {len(verdict.pass_to_pass)}",
+        ["test", "before"],
+        [[test, "not collected" if test in missing else "failed"] for test in verdict.fail_to_pass],
+    )
+    if verdict.flaw is not None:
+        say(f"flaw: {verdict.flaw} – {verdict.detail}")
+    for test, reason in verdict.left_out:
+        say(f"left out: {test} ({reason})")
+
+
+def _tell_logs(found: Evidence) -> None:
+    for stored in found.examinations[:1]:
+        for run in stored.examination.verdict.runs:
+            say(f"--- {run.phase} {run.attempt} {run.variant}".rstrip())
+            say(run.outcome.output.decode("utf-8", "replace"))

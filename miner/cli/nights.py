@@ -1,0 +1,107 @@
+"""`miner nightly`, `schedule`: one pass of all stages, now or by the clock."""
+
+from typing import Annotated
+
+import typer
+
+from miner.cli.options import NO_LIMIT, JsonOption
+from miner.cli.snapshots import recipe_text
+from miner.cli.speech import complain, progress, report_document, say, say_json
+from miner.cli.stages import run_assess, run_crawl, run_split, run_verify
+from miner.cli.wiring import House, now
+from miner.model import Stage, StageReport
+from miner.publish import stage as publish_stage
+from miner.schedule import DEFAULT_AT, Night, Step, month_to_close
+from miner.schedule import nightly as nightly_pass
+from miner.schedule import schedule as keep_schedule
+from miner.store import Database
+
+AtOption = Annotated[
+    str, typer.Option("--at", help="Cron line in UTC: minute, hour, day, month, day of the week.")
+]
+
+
+def nightly(as_json: JsonOption = False) -> None:
+    """One pass of all stages over what is due, for cron. Publishes last month once it is over."""
+    house = House.of_environment()
+    with house.store() as store:
+        night = one_pass(house, store)
+    if as_json:
+        say_json(
+            {
+                "exit_code": night.exit_code,
+                "summary": night.summary,
+                "reports": [report_document(report) for report in night.reports],
+            }
+        )
+    else:
+        say(night.summary)
+    raise typer.Exit(night.exit_code)
+
+
+def schedule(at: AtOption = DEFAULT_AT) -> None:
+    """Make a pass at the given times until Ctrl-C or SIGTERM; a missed one is made up for."""
+    house = House.of_environment()
+    with house.store() as store:
+        keep_schedule(
+            store.admin.passes,
+            run=lambda: complain(one_pass(house, store).summary),
+            now=now,
+            say=complain,
+            at=at,
+        )
+
+
+def one_pass(house: House, store: Database) -> Night:
+    """Every stage that has something to do, in order."""
+    policy = house.policy(None)
+
+    def crawl() -> StageReport | None:
+        names = list(store.crawl.watched())
+        if not names:
+            return None
+        return run_crawl(house, store, repos=names, first=None, bars=progress())
+
+    steps = (
+        Step(name="crawl", run=crawl),
+        Step(
+            name="split",
+            run=lambda: run_split(house, store, repo=None, limit=NO_LIMIT, bars=progress()),
+        ),
+        Step(
+            name="verify",
+            run=lambda: run_verify(
+                house, store, policy=policy, repo=None, limit=NO_LIMIT, bars=progress()
+            ),
+        ),
+        Step(name="assess", run=lambda: run_assess(store, limit=NO_LIMIT, bars=progress())),
+        Step(name="publish", run=lambda: close_month(store)),
+    )
+    return nightly_pass(store.admin.passes, steps=steps, now=now)
+
+
+def close_month(store: Database) -> StageReport | None:
+    """Publish last month's instances, once, when there are any."""
+    started_at = now()
+    due = month_to_close(store.publish.snapshots(), today=started_at.date())
+    if due is None or not store.publish.instances(window=due[1]):
+        return None
+    name, window = due
+    snapshot = publish_stage.publish(
+        store.publish,
+        name=name,
+        window=window,
+        dockerfile=recipe_text,
+        now=started_at,
+        progress=progress(),
+    )
+    report = StageReport(
+        stage=Stage.PUBLISH,
+        done=len(snapshot.members),
+        rejected=len(snapshot.excluded),
+        counts={name: len(snapshot.members)},
+        started_at=started_at,
+        ended_at=now(),
+    )
+    store.admin.save_report(report)
+    return report

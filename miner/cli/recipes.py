@@ -1,0 +1,152 @@
+"""`miner recipes`: how a repository is built and tested, where inference needs a hand."""
+
+import getpass
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from miner.cli.options import JsonOption
+from miner.cli.repos import check_name
+from miner.cli.speech import progress, say, say_json, table
+from miner.cli.stages import PolicyOption
+from miner.cli.wiring import House
+from miner.errors import ConfigError
+from miner.model import StoredRecipe
+from validators.model import Attempt, Recipe, Task
+
+GROUP = typer.Typer(no_args_is_help=True, help="How a repository is built and tested.")
+RECIPE: TypeAdapter[Recipe] = TypeAdapter(Recipe)
+
+RepoArgument = Annotated[str, typer.Argument(help="The repository: owner/name.")]
+InstanceArgument = Annotated[str, typer.Argument(help="An instance or candidate: owner__name-123.")]
+FileArgument = Annotated[
+    Path, typer.Argument(help="A JSON file with the fields of install_config that you set.")
+]
+KeyOption = Annotated[
+    str | None, typer.Option("--environment-key", help="Only for this environment.")
+]
+AuthorOption = Annotated[str | None, typer.Option("--author", help="Who says so; default: you.")]
+
+
+@GROUP.command("show")
+def show(repo: RepoArgument, as_json: JsonOption = False) -> None:
+    """Stored recipes of a repository: people's first, then learned ones."""
+    with House.of_environment().store() as store:
+        stored = store.admin.recipes(repo)
+    if as_json:
+        say_json([_document(row) for row in stored])
+        return
+    table(
+        f"Recipes of {repo}: {len(stored)}",
+        ["author", "since", "python", "environment", "install", "test"],
+        [
+            [
+                row.author or "learned",
+                f"{row.made_at:%Y-%m-%d}",
+                row.recipe.python,
+                (row.environment_key or "all")[:12],
+                " ".join(row.recipe.requirements),
+                row.recipe.test_cmd,
+            ]
+            for row in stored
+        ],
+    )
+
+
+@GROUP.command("set")
+def set_recipe(
+    repo: RepoArgument, file: FileArgument, key: KeyOption = None, author: AuthorOption = None
+) -> None:
+    """Store a recipe that wins over inferred ones; the repository's tasks are due again."""
+    check_name(repo)
+    recipe = read_recipe(file)
+    with House.of_environment().store() as store:
+        who = author or getpass.getuser()
+        store.admin.set_recipe(repo, recipe, author=who, environment_key=key)
+    say(f"stored; `miner verify --repo {repo}` uses it")
+
+
+@GROUP.command("try")
+def try_recipe(
+    instance_id: InstanceArgument,
+    file: FileArgument,
+    policy: PolicyOption = "quick",
+    as_json: JsonOption = False,
+) -> None:
+    """Verify one candidate with a recipe, and store nothing."""
+    house, recipe = House.of_environment(), read_recipe(file)
+    with house.store() as store:
+        found = store.admin.evidence(instance_id)
+    candidate = found.candidate if found else None
+    if candidate is None:
+        raise ConfigError(f"There is no candidate {instance_id!r}; `miner funnel` counts them.")
+    task = Task(
+        instance_id=instance_id,
+        tree=house.mirrors().open(candidate.repo).tree(candidate.base_commit),
+        patch=candidate.patch,
+        test_patch=candidate.test_patch,
+        merged_at=candidate.merged_at,
+        language=candidate.language,
+    )
+    bars = progress()
+    bars.start("try", total=None)
+    with house.engine():
+        examination = house.workshop().examine(task, policy=house.policy(policy), stored=[recipe])
+    bars.end("try")
+    verdict = examination.verdict
+    if as_json:
+        say_json({"flaw": verdict.flaw, "fail_to_pass": verdict.fail_to_pass})
+    else:
+        tell_attempts(examination.attempts)
+        say(f"{verdict.flaw or 'accepted'}: {len(verdict.fail_to_pass)} FAIL_TO_PASS")
+    raise typer.Exit(0 if verdict.accepted else 1)
+
+
+def tell_attempts(attempts: tuple[Attempt, ...]) -> None:
+    """One line a recipe tried."""
+    table(
+        "Recipes tried",
+        ["python", "install", "test", "s", "what came of it"],
+        [
+            [
+                attempt.recipe.python,
+                f"{' '.join(attempt.recipe.requirements)} ({attempt.recipe.project_install})",
+                attempt.recipe.test_cmd,
+                round((attempt.ended_at - attempt.started_at).total_seconds(), 1),
+                attempt.reason,
+            ]
+            for attempt in attempts
+        ],
+    )
+
+
+def read_recipe(file: Path) -> Recipe:
+    """A recipe from JSON. ConfigError with file, field and reason."""
+    try:
+        document = json.loads(file.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise ConfigError(f"{file} is not JSON: {error}.") from error
+    if not isinstance(document, dict):
+        raise ConfigError(f"{file}: a JSON object is expected.")
+    unknown = sorted(set(document) - set(Recipe.__dataclass_fields__))
+    if unknown:
+        raise ConfigError(f"{file}: {unknown[0]} is no field of a recipe.")
+    try:
+        return RECIPE.validate_python({"language": "python", "origin": "maintainer", **document})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"{file}: {first['loc'][0]}: {first['msg']}.") from error
+
+
+def _document(row: StoredRecipe) -> dict[str, object]:
+    return {
+        "author": row.author,
+        "made_at": row.made_at,
+        "environment_key": row.environment_key,
+        "recipe": RECIPE.dump_python(row.recipe, mode="json"),
+    }

@@ -1,0 +1,75 @@
+"""`miner repos`: which repositories are watched."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from miner.cli.options import JsonOption
+from miner.cli.speech import say, say_json, table
+from miner.cli.wiring import House
+from miner.errors import ConfigError
+
+GROUP = typer.Typer(no_args_is_help=True, help="Which repositories are watched.")
+
+NamesArgument = Annotated[
+    list[str] | None, typer.Argument(help="Repositories: owner/name.", show_default=False)
+]
+FileOption = Annotated[
+    Path | None, typer.Option("--file", help="Take names from this file, one a line.")
+]
+ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why; kept with the row.")]
+
+
+@GROUP.command("add")
+def add(names: NamesArgument = None, file: FileOption = None, reason: ReasonOption = None) -> None:
+    """Watch repositories: the next crawl fetches what was merged in them."""
+    house = House.of_environment()
+    wanted = _named(names, file)
+    with house.store() as store:
+        fresh = [name for name in wanted if store.admin.watch(name, reason=reason)]
+    say(f"{len(fresh)} added, {len(wanted) - len(fresh)} were watched already")
+
+
+@GROUP.command("remove")
+def remove(names: NamesArgument = None, reason: ReasonOption = None) -> None:
+    """Watch repositories no longer; what was mined of them stays."""
+    wanted = _named(names, None)
+    with House.of_environment().store() as store:
+        gone = [name for name in wanted if store.admin.unwatch(name, reason=reason)]
+    say(f"{len(gone)} removed, {len(wanted) - len(gone)} were not watched")
+
+
+@GROUP.command("list")
+def list_watched(as_json: JsonOption = False) -> None:
+    """The watched repositories, in the order they were added."""
+    with House.of_environment().store() as store:
+        watches = store.admin.watches()
+    if as_json:
+        say_json([{"name": w.name, "reason": w.reason, "added_at": w.added_at} for w in watches])
+        return
+    rows = [[w.name, f"{w.added_at:%Y-%m-%d}", w.reason or ""] for w in watches]
+    table(f"Watched: {len(rows)}", ["repository", "since", "reason"], rows)
+
+
+def _named(names: list[str] | None, file: Path | None) -> list[str]:
+    """All names given, each checked, each once."""
+    found = list(names or [])
+    if file is not None:
+        try:
+            found += [line.split("#")[0].strip() for line in file.read_text("utf-8").splitlines()]
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{file} cannot be read as text: {error}.") from error
+    found = list(dict.fromkeys(name for name in found if name))
+    if not found:
+        raise ConfigError("Name at least one repository, as owner/name.")
+    for name in found:
+        check_name(name)
+    return found
+
+
+def check_name(name: str) -> None:
+    """ConfigError when it is not owner/name."""
+    owner, slash, repo = name.partition("/")
+    if not (owner and slash and repo) or "/" in repo or " " in name:
+        raise ConfigError(f"{name!r} is no repository; write owner/name.")

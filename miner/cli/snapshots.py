@@ -1,0 +1,128 @@
+"""`miner publish`, `export`: instances → a dated snapshot → a file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from miner.cli.options import DryRunOption, JsonOption, day, maybe_day
+from miner.cli.speech import progress, say, say_json, table
+from miner.cli.wiring import House, now
+from miner.errors import ConfigError
+from miner.model import Snapshot
+from miner.publish import stage
+from miner.publish.formats import FORMATS, jsonl
+from validators.dockerfile import dockerfile
+from validators.model import Recipe
+
+NameOption = Annotated[
+    str | None, typer.Option("--name", help="Name of the snapshot, a date; default: today.")
+]
+FromOption = Annotated[
+    str | None, typer.Option("--from", help="Merged on this day or later (2024-05-01).")
+]
+ToOption = Annotated[
+    str | None, typer.Option("--to", help="Merged on this day or earlier (2024-05-31).")
+]
+CutoffOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cutoff", help="Only instances whose issue, pull and merge are all later than this day."
+    ),
+]
+FormatOption = Annotated[str, typer.Option("--format", help=f"One of: {', '.join(FORMATS)}.")]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", help="The file to write; default: NAME.jsonl.")
+]
+SnapshotArgument = Annotated[
+    str | None, typer.Argument(help="Name of a snapshot; default: the newest.", show_default=False)
+]
+
+
+def publish(
+    name: NameOption = None,
+    merged_from: FromOption = None,
+    merged_to: ToOption = None,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Freeze the verified instances as a dated snapshot that never changes again."""
+    house, moment = House.of_environment(), now()
+    window = maybe_day(merged_from, option="--from"), maybe_day(merged_to, option="--to")
+    chosen = name or f"{moment:%Y-%m-%d}"
+    with house.store() as store:
+        if dry_run:
+            snapshot, _ = stage.plan(
+                store.publish, name=chosen, window=window, dockerfile=recipe_text, now=moment
+            )
+        else:
+            snapshot = stage.publish(
+                store.publish,
+                name=chosen,
+                window=window,
+                dockerfile=recipe_text,
+                now=moment,
+                progress=progress(),
+            )
+    tell(snapshot, as_json=as_json)
+
+
+def export(
+    snapshot: SnapshotArgument = None,
+    *,
+    out: OutOption = None,
+    file_format: FormatOption = "jsonl",
+    cutoff: CutoffOption = None,
+    merged_from: FromOption = None,
+    merged_to: ToOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a snapshot's rows to a file with SWE-bench's columns and ours."""
+    if file_format not in FORMATS:
+        raise ConfigError(f"--format: {file_format!r} is unknown; known are {', '.join(FORMATS)}.")
+    with House.of_environment().store() as store:
+        name = snapshot or newest(store.publish)
+        rows = stage.read_rows(store.publish, name)
+    kept = jsonl.narrowed(
+        rows,
+        cutoff=day(cutoff, option="--cutoff") if cutoff else None,
+        merged_from=maybe_day(merged_from, option="--from"),
+        merged_to=maybe_day(merged_to, option="--to"),
+    )
+    path = out or Path(f"{name}.{file_format}")
+    FORMATS[file_format](kept, path)
+    if as_json:
+        say_json({"snapshot": name, "instances": len(kept), "of": len(rows), "file": str(path)})
+    else:
+        say(f"{path}: {len(kept)} of the {len(rows)} instances of {name}")
+
+
+def newest(store: stage.Store) -> str:
+    """The name of the snapshot published last."""
+    snapshots = store.snapshots()
+    if not snapshots:
+        raise ConfigError("There is no snapshot yet; `miner publish` makes the first.")
+    return snapshots[-1].name
+
+
+def recipe_text(recipe: Recipe) -> str:
+    """The Dockerfile that does what the recipe says, on the official image."""
+    return dockerfile(recipe, base=f"python:{recipe.python}-slim")
+
+
+def tell(snapshot: Snapshot, *, as_json: bool) -> None:
+    """What is in a snapshot, and what was left out."""
+    if as_json:
+        say_json(
+            {
+                "name": snapshot.name,
+                "content_hash": snapshot.content_hash,
+                "created_at": snapshot.created_at,
+                "members": [member.instance_id for member in snapshot.members],
+                "excluded": dict(snapshot.excluded),
+            }
+        )
+        return
+    say(f"{snapshot.name}: {len(snapshot.members)} instances, sha256 {snapshot.content_hash}")
+    if snapshot.excluded:
+        table("Left out", ["instance", "reason"], snapshot.excluded)

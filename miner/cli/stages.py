@@ -1,0 +1,184 @@
+"""`miner crawl`, `split`, `verify`, `assess`: one stage each, once."""
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from miner.assess import SIGNALS
+from miner.assess.stage import assess as assess_stage
+from miner.cli.options import (
+    NO_LIMIT,
+    DryRunOption,
+    JsonOption,
+    LimitOption,
+    RepoOption,
+    ReposOption,
+    SinceOption,
+    since,
+)
+from miner.cli.speech import progress, say_json, say_report, table
+from miner.cli.wiring import House, gate_policy, now
+from miner.crawl.stage import crawl as crawl_stage
+from miner.model import StageReport
+from miner.progress import Progress
+from miner.split.stage import split as split_stage
+from miner.store import Database
+from miner.verify.stage import verify as verify_stage
+from validators.model import Policy
+
+PolicyOption = Annotated[
+    str | None,
+    typer.Option("--policy", help="quick or full; default: MINER_POLICY.", metavar="NAME"),
+]
+
+
+def crawl(
+    repo: ReposOption = None,
+    since_text: SinceOption = None,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Fetch what was merged in the watched (or the named) repositories since the last crawl."""
+    house = House.of_environment()
+    with house.store() as store:
+        names = list(repo or store.crawl.watched())
+        if dry_run:
+            _tell(
+                "Would crawl",
+                ["repository", "since"],
+                [
+                    [name, _watermark(store, name) or since_text or "the first pull"]
+                    for name in names
+                ],
+                as_json=as_json,
+            )
+            return
+        first = since(since_text, now=now())
+        report = run_crawl(house, store, repos=names, first=first, bars=progress())
+    say_report(report, as_json=as_json)
+
+
+def split(
+    repo: RepoOption = None,
+    limit: LimitOption = NO_LIMIT,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Cut crawled pulls into candidates, or reject them by name."""
+    house = House.of_environment()
+    with house.store() as store:
+        if dry_run:
+            policy = gate_policy(store)
+            due = store.split.due_pulls(policy=policy.digest, limit=limit, repo=repo)
+            _tell(
+                "Would split",
+                ["repository", "pull", "title"],
+                [[pull.repo, pull.number, pull.title] for pull in due],
+                as_json=as_json,
+            )
+            return
+        report = run_split(house, store, repo=repo, limit=limit, bars=progress())
+    say_report(report, as_json=as_json)
+
+
+def verify(
+    repo: RepoOption = None,
+    limit: LimitOption = NO_LIMIT,
+    policy: PolicyOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build environments and run the tests of candidates before and after the fix."""
+    house = House.of_environment()
+    with house.store() as store:
+        report = run_verify(
+            house, store, policy=house.policy(policy), repo=repo, limit=limit, bars=progress()
+        )
+    say_report(report, as_json=as_json)
+
+
+def assess(limit: LimitOption = NO_LIMIT, as_json: JsonOption = False) -> None:
+    """Measure how good each instance is: size, difficulty, leaks, clarity."""
+    with House.of_environment().store() as store:
+        report = run_assess(store, limit=limit, bars=progress())
+    say_report(report, as_json=as_json)
+
+
+def run_crawl(
+    house: House, store: Database, *, repos: list[str], first: datetime | None, bars: Progress
+) -> StageReport:
+    """The crawl stage with this house's source and mirrors; its report is kept."""
+    with house.source() as source:
+        report = crawl_stage(
+            store.crawl,
+            source=source,
+            mirrors=house.mirrors(),
+            repos=repos,
+            since=first,
+            now=now,
+            progress=bars,
+        )
+    store.admin.save_report(report)
+    return report
+
+
+def run_split(
+    house: House, store: Database, *, repo: str | None, limit: int, bars: Progress
+) -> StageReport:
+    """The split stage under the gate policy in force."""
+    report = split_stage(
+        store.split,
+        mirrors=house.mirrors(),
+        policy=gate_policy(store),
+        repo=repo,
+        limit=limit,
+        now=now,
+        progress=bars,
+    )
+    store.admin.save_report(report)
+    return report
+
+
+def run_verify(
+    house: House,
+    store: Database,
+    *,
+    policy: Policy,
+    repo: str | None,
+    limit: int,
+    bars: Progress,
+) -> StageReport:
+    """The verify stage on this house's engine or cluster; stopped, its containers are gone."""
+    with house.engine(), house.executor() as executor:
+        report = verify_stage(
+            store.verify,
+            executor=executor,
+            workshop=house.workshop(),
+            mirrors=house.mirrors(),
+            policy=policy,
+            repo=repo,
+            limit=limit,
+            now=now,
+            progress=bars,
+        )
+    store.admin.save_report(report)
+    return report
+
+
+def run_assess(store: Database, *, limit: int, bars: Progress) -> StageReport:
+    """Every signal."""
+    report = assess_stage(store.assess, signals=SIGNALS, limit=limit, now=now, progress=bars)
+    store.admin.save_report(report)
+    return report
+
+
+def _watermark(store: Database, name: str) -> datetime | None:
+    known = store.crawl.known(name)
+    return store.crawl.watermark(known) if known else None
+
+
+def _tell(title: str, columns: list[str], rows: list[list[object]], *, as_json: bool) -> None:
+    if as_json:
+        say_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        table(f"{title}: {len(rows)}", columns, rows)

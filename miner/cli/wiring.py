@@ -1,0 +1,137 @@
+"""Settings → store, source, mirrors, workshop, executor. Nobody below `cli` sees the settings."""
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from miner import config
+from miner.crawl import SOURCES, Source
+from miner.errors import ConfigError
+from miner.executors import executor as make_executor
+from miner.git import Mirrors
+from miner.http import HttpClient
+from miner.split.policy import GatePolicy, policy_from_json
+from miner.store import Database, check, open_store
+from miner.wire import Token
+from validators.engine import ContainerEngine
+from validators.engines import connect
+from validators.model import POLICIES, BuildSettings, Policy
+from validators.workshop import Workshop
+
+
+def now() -> datetime:
+    """The clock of every command."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """The rooms of one program run, opened as they are needed."""
+
+    settings: config.Settings
+
+    @classmethod
+    def of_environment(cls) -> "House":
+        """As the environment says."""
+        return cls(config.load())
+
+    @contextmanager
+    def store(self) -> Iterator[Database]:
+        """The database, when it fits this version of the code."""
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        check(self.settings.database)
+        with open_store(self.settings.database) as database:
+            yield database
+
+    @property
+    def data_dir(self) -> Path:
+        """Where mirrors, caches and the SQLite file are."""
+        return self.settings.data_dir.resolve()
+
+    def mirrors(self) -> Mirrors:
+        """The git mirrors."""
+        return Mirrors(self.data_dir / "mirrors", ca_bundle=self.settings.ca_bundle)
+
+    def client(self) -> HttpClient:
+        """The one way to the API."""
+        tokens = [Token(token.get_secret_value()) for token in self.settings.github_tokens]
+        return HttpClient(
+            self.settings.github_url, tokens=tokens, ca_bundle=self.settings.ca_bundle
+        )
+
+    @contextmanager
+    def token_client(self) -> Iterator[HttpClient]:
+        """The API with a token. ConfigError without one: GraphQL answers nobody else."""
+        if not self.settings.github_tokens:
+            raise ConfigError(
+                "Crawling needs a GitHub token; set GITHUB_TOKEN or MINER_GITHUB_TOKENS "
+                "(read access to public repositories is enough)."
+            )
+        with self.client() as client:
+            yield client
+
+    @contextmanager
+    def source(self) -> Iterator[Source]:
+        """GitHub, with a token."""
+        with self.token_client() as client:
+            yield SOURCES["github"](client)
+
+    def workshop(self) -> Workshop:
+        """What any worker needs to examine and grade."""
+        settings = BuildSettings(
+            base_images=self.settings.base_images,
+            ca_bundle=self.settings.ca_bundle,
+            index_url=self.settings.index_url,
+        )
+        return Workshop(engine_url=self.settings.engine, settings=settings)
+
+    @contextmanager
+    def engine(self) -> Iterator[ContainerEngine]:
+        """The container engine; closed, its containers are gone."""
+        engine = connect(self.settings.engine)
+        try:
+            yield engine
+        finally:
+            engine.close()
+
+    def executor(self) -> AbstractContextManager[Executor]:
+        """Where verification and grading run; leaving it waits for what still runs."""
+        return make_executor(
+            self.settings.executor,
+            workers=self.settings.workers,
+            address=self.settings.dask_address,
+        )
+
+    def policy(self, name: str | None) -> Policy:
+        """The named verification policy, else the settings'."""
+        wanted = name or self.settings.policy
+        if wanted not in POLICIES:
+            raise ConfigError(
+                f"There is no verification policy {wanted!r}; known are {', '.join(POLICIES)}."
+            )
+        return POLICIES[wanted]
+
+
+def gate_policy(store: Database) -> GatePolicy:
+    """The gate policy in force: the newest that was set, else the default."""
+    stored = store.admin.gate_policy()
+    return GatePolicy() if stored is None else policy_from_json(stored.document)
+
+
+def demo_house(house: House, *, data_dir: Path, github_url: str, token: str) -> House:
+    """The same machine, but the demo's forge and the demo's own folder."""
+    settings = house.settings.model_copy(
+        update={
+            "data_dir": data_dir,
+            "database_url": None,
+            "github_url": github_url,
+            "github_tokens": (SecretStr(token),),
+            "policy": "quick",
+        }
+    )
+    return replace(house, settings=settings)

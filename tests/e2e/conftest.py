@@ -1,0 +1,135 @@
+"""One run of the whole demo a session, and a small forge for everything else."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from miner import config
+from miner.demo import Forge, ForgeData, build_forge, made_forge, serve
+from miner.progress import SilentProgress
+
+DEMO_S = 1200
+SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A command that ended."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A folder and an environment in which `miner` is run as a user would."""
+
+    folder: Path
+    env: Mapping[str, str]
+
+    def start(self, *words: str) -> "subprocess.Popen[str]":
+        """A running command; its progress comes as lines on stderr."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "miner", *words],
+            cwd=self.folder,
+            env={**self.env, "PYTHONPATH": str(Path(__file__).parents[2])},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *words: str, timeout_s: float = 600) -> Finished:
+        """The command, to its end."""
+        began = time.monotonic()
+        process = self.start(*words)
+        try:
+            out, err = process.communicate(timeout=timeout_s)
+        except BaseException:
+            process.kill()
+            process.communicate()
+            raise
+        return Finished(process.returncode, out, err, time.monotonic() - began)
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file."""
+        return self.folder / "miner.db"
+
+
+def ca_bundle() -> Path | None:
+    """What this machine trusts: containers behind a TLS proxy must trust it too."""
+    named = os.environ.get("MINER_CA_BUNDLE")
+    if named:
+        return Path(named)
+    return SYSTEM_CERTIFICATES if SYSTEM_CERTIFICATES.is_file() else None
+
+
+def machine(folder: Path, **settings: str) -> Machine:
+    """A bare environment but for `settings`."""
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(config.PREFIX) and name != "GITHUB_TOKEN"
+    }
+    bundle = ca_bundle()
+    if bundle is not None:
+        env["MINER_CA_BUNDLE"] = str(bundle)
+    folder.mkdir(parents=True, exist_ok=True)
+    return Machine(folder=folder, env={**env, "MINER_DATA_DIR": str(folder), **settings})
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The finished demo: how it ended, and where its database is."""
+
+    ended: Finished
+    home: Machine  # `miner demo` again
+    inside: Machine  # other commands on the demo's own database
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """`miner demo` in an empty folder."""
+    home = machine(tmp_path_factory.mktemp("demo"))
+    ended = home.run("demo", timeout_s=DEMO_S)
+    return Demo(ended=ended, home=home, inside=machine(home.folder / "demo"))
+
+
+@pytest.fixture(scope="session")
+def forge_data(tmp_path_factory: pytest.TempPathFactory) -> ForgeData:
+    """The demo's repositories (fetched once a session)."""
+    return build_forge(
+        tmp_path_factory.mktemp("forge"), ca_bundle=ca_bundle(), progress=SilentProgress()
+    )
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Forge]:
+    """The made repositories alone: they need no package index."""
+    with serve(made_forge(tmp_path / "made")) as forge:
+        yield forge
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Callable[[Forge], Machine]:
+    """A machine with an upgraded database that crawls the given forge."""
+
+    def build(forge: Forge) -> Machine:
+        found = machine(
+            tmp_path / "home",
+            MINER_GITHUB_URL=forge.base_url,
+            GITHUB_TOKEN=forge.token,
+            MINER_POLICY="quick",
+        )
+        assert found.run("db", "upgrade").code == 0
+        return found
+
+    return build

@@ -1,0 +1,152 @@
+"""Commands that need neither GitHub nor an engine, on a real database."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from miner.cli import exits
+from miner.store import Database
+from tests.miner.cli.conftest import Miner
+from tests.miner.verified import add_instances, candidate
+
+
+def test_a_database_is_made_once(miner: Miner) -> None:
+    assert miner("db", "check").code == exits.FATAL
+    assert miner("db", "upgrade").code == exits.OK
+    assert miner("db", "upgrade").code == exits.OK
+    assert miner("db", "check").code == exits.OK
+
+
+def test_watching_and_forgetting(miner: Miner, db: Database, tmp_path: Path) -> None:
+    assert miner("repos", "add", "o/r", "o/s").out == "2 added, 0 were watched already\n"
+    (tmp_path / "names").write_text("o/s # again\n\no/t\n")
+    assert miner("repos", "add", "--file", "names").out == "1 added, 1 were watched already\n"
+    assert miner("repos", "remove", "o/r").out == "1 removed, 0 were not watched\n"
+    listed = json.loads(miner("repos", "list", "--json").out)
+    assert [entry["name"] for entry in listed] == ["o/s", "o/t"]
+    assert "o/s" in miner("crawl", "--dry-run").out
+
+
+def test_a_persons_recipe_is_stored(miner: Miner, db: Database, tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text('{"python": "3.9", "requirements": ["-e .[test]"]}')
+    assert miner("recipes", "set", "o/r", "r.json", "--author", "ada").code == exits.OK
+    stored = json.loads(miner("recipes", "show", "o/r", "--json").out)
+    assert [(r["author"], r["recipe"]["python"]) for r in stored] == [("ada", "3.9")]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", "r.json is not JSON"),
+        ("[]", "r.json: a JSON object is expected."),
+        ('{"pyhton": "3.9"}', "r.json: pyhton is no field of a recipe."),
+        ("{}", "r.json: python: Field required."),
+    ],
+)
+def test_a_bad_recipe_is_told(
+    miner: Miner, db: Database, tmp_path: Path, text: str, sentence: str
+) -> None:
+    (tmp_path / "r.json").write_text(text)
+    answer = miner("recipes", "set", "o/r", "r.json")
+    assert answer.code == exits.WRONG_INPUT
+    assert sentence in answer.err
+
+
+def test_publish_and_export(miner: Miner, db: Database, tmp_path: Path) -> None:
+    add_instances(db, candidate(1), candidate(2))
+    assert "2 instances" in miner("publish", "--name", "2026-11-29", "--dry-run").out
+    assert miner("leaderboard").code == exits.WRONG_INPUT
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    assert miner("export", "--out", "all.jsonl").out == (
+        "all.jsonl: 2 of the 2 instances of 2026-11-29\n"
+    )
+    assert len((tmp_path / "all.jsonl").read_text().splitlines()) == 2
+    assert miner("export", "--cutoff", "2026-12-01", "--out", "none.jsonl").out == (
+        "none.jsonl: 0 of the 2 instances of 2026-11-29\n"
+    )
+    add_instances(db, candidate(3))
+    frozen = miner("publish", "--name", "2026-11-29")
+    assert frozen.code == exits.FATAL
+    assert "2026-11-29" in frozen.err
+
+
+def test_looking(miner: Miner, db: Database) -> None:
+    add_instances(db, candidate(1))
+    assert miner("assess").code == exits.OK
+    counted = json.loads(miner("funnel", "--json").out)
+    assert (counted["pulls seen"], counted["instances"]) == (1, 1)
+    assert "instances" in miner("funnel").out
+    shown = miner("show", "o__r-1").out
+    assert "an instance" in shown
+    assert "FAIL_TO_PASS: 1" in shown
+    assert json.loads(miner("show", "o__r-1", "--json").out)["is_instance"] is True
+    assert "1 pulls" in miner("status").out
+    assert json.loads(miner("status", "--json").out)["pulls"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        ("crawl", 2, "needs a GitHub token; set GITHUB_TOKEN"),
+        ("run", 2, "miner run --repo owner/name"),
+        ("run --repo nonsense", 2, "'nonsense' is no repository; write owner/name."),
+        ("run --repo o/r --since soon", 2, "--since: 'soon' is no date; write 2024-05-01"),
+        ("repos add", 2, "Name at least one repository"),
+        ("repos add --file none", 2, "none cannot be read"),
+        ("publish", 2, "no verified instance to publish"),
+        ("publish --name today", 2, "'today' is no snapshot name"),
+        ("publish --from 2024-13-01", 2, "--from: '2024-13-01' is no date"),
+        ("export", 2, "There is no snapshot yet"),
+        ("export 2020-01-01", 2, "There is no snapshot '2020-01-01'"),
+        ("export --format xml", 2, "--format: 'xml' is unknown"),
+        ("evaluate", 2, "Give one of --predictions FILE, --gold and --empty."),
+        ("evaluate --gold --empty", 2, "Give one of"),
+        ("evaluate 2020-01-01 --gold", 2, "There is no snapshot '2020-01-01'"),
+        ("evaluate none.jsonl --gold", 2, "none.jsonl cannot be read"),
+        ("leaderboard", 2, "There is no snapshot yet"),
+        ("show o__r-9", 2, "Nothing is known of 'o__r-9'"),
+        ("verify --policy slow", 2, "There is no verification policy 'slow'"),
+        ("recipes try o__r-9 none.json", 2, "none.json cannot be read"),
+        ("demo serve --git .", 2, "Give both --git DIR and --pulls FILE"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    miner: Miner, db: Database, words: str, code: int, sentence: str
+) -> None:
+    answer = miner(*words.split())
+    assert answer.code == code
+    assert sentence in answer.err
+    assert answer.out == ""
+    assert len(answer.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", ["repos list", "funnel", "crawl", "publish", "evaluate --gold"])
+def test_without_a_database_the_next_step_is_told(miner: Miner, words: str) -> None:
+    answer = miner(*words.split())
+    assert answer.code == exits.FATAL
+    assert "miner db upgrade" in answer.err
+
+
+def test_an_unreachable_engine_is_told(
+    miner: Miner, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MINER_ENGINE", "unix:///nowhere/engine.sock")
+    answer = miner("verify")
+    assert answer.code == exits.TRY_AGAIN
+    assert len(answer.err.splitlines()) == 1
+    found = miner("doctor", "--json")
+    assert found.code == exits.DIFFERS
+    assert {f["what"]: f["good"] for f in json.loads(found.out)}["engine"] is False
+
+
+def test_an_unreachable_api_is_told(
+    miner: Miner, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MINER_GITHUB_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("GITHUB_TOKEN", "ghp_" + "x" * 36)
+    answer = miner("crawl", "--repo", "o/r")
+    assert answer.code == exits.TRY_AGAIN
+    assert "127.0.0.1" in answer.err
+    assert "ghp_" not in answer.err
