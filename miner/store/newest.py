@@ -4,7 +4,19 @@ A pull has versions (payload digests). Each was split under policies and with or
 pull that undoes it. A candidate's task was examined under versions, policies, recipes, requests.
 """
 
-from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exists, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Exists,
+    FromClause,
+    Select,
+    Subquery,
+    and_,
+    case,
+    exists,
+    func,
+    or_,
+    select,
+)
 
 from miner.store.tables import (
     CANDIDATES,
@@ -55,33 +67,55 @@ def current_splits() -> Subquery:
     """One row a pull (its newest version that was split): split_id, pull_id, repo_id, number.
 
     Of several results of that version the one for today's revert state and the newest gate policy
-    counts, else the latest.
+    counts, else the latest. Said by absence rather than by ranking all rows, so that a query which
+    wants few candidates looks at few.
     """
-    policy = select(GATE_POLICIES.c.digest).order_by(GATE_POLICIES.c.id.desc()).limit(1)
-    fits = and_(SPLITS.c.policy == policy.scalar_subquery())
-    place = func.row_number().over(
-        partition_by=(PULLS.c.repo_id, PULLS.c.number),
-        order_by=(
-            PULLS.c.id.desc(),
-            case((SPLITS.c.reverted == is_reverted(), 0), else_=1),
-            case((fits, 0), else_=1),
-            SPLITS.c.id.desc(),
-        ),
-    )
-    ranked = (
+    return (
         select(
             SPLITS.c.id.label("split_id"),
             SPLITS.c.outcome,
             PULLS.c.id.label("pull_id"),
             PULLS.c.repo_id,
             PULLS.c.number,
-            place.label("place"),
         )
         .join(PULLS, PULLS.c.id == SPLITS.c.pull_id)
-        .subquery("ranked_splits")
+        .where(~_newer_version_was_split(), ~_better_split_of_this_version())
+        .subquery("current_splits")
     )
-    columns = [column for column in ranked.c if column.name != "place"]
-    return select(*columns).where(ranked.c.place == 1).subquery("current_splits")
+
+
+def _newer_version_was_split() -> Exists:
+    newer, its = PULLS.alias("newer"), SPLITS.alias("its")
+    return exists(
+        select(its.c.id)
+        .join(newer, newer.c.id == its.c.pull_id)
+        .where(
+            newer.c.repo_id == PULLS.c.repo_id,
+            newer.c.number == PULLS.c.number,
+            newer.c.id > PULLS.c.id,
+        )
+        .correlate(PULLS)
+    )
+
+
+def _better_split_of_this_version() -> Exists:
+    other = SPLITS.alias("other")
+    policy = select(GATE_POLICIES.c.digest).order_by(GATE_POLICIES.c.id.desc()).limit(1)
+
+    def rank(of: FromClause) -> ColumnElement[int]:
+        fits_revert = case((of.c.reverted == is_reverted(), 2), else_=0)
+        fits_policy = case((of.c.policy == policy.scalar_subquery(), 1), else_=0)
+        return fits_revert + fits_policy
+
+    better = or_(
+        rank(other) > rank(SPLITS),
+        and_(rank(other) == rank(SPLITS), other.c.id > SPLITS.c.id),
+    )
+    return exists(
+        select(other.c.id)
+        .where(other.c.pull_id == SPLITS.c.pull_id, other.c.id != SPLITS.c.id, better)
+        .correlate(SPLITS, PULLS)
+    )
 
 
 def newest_examination() -> ColumnElement[int]:
