@@ -5,6 +5,9 @@
     mirror.py   reading a mirror
     change.py   what git says of one changed file
     tree.py     the files of a commit as a tar
+    commits.py  what a commit says of itself
+    session.py  git processes that stay open and answer many questions
+    index.py    git's index file, a few entries of it
 
 Repositories are strangers' input. Their configuration never counts (a mirror's own config file is
 ours), their hooks and filters never run, submodules are never followed, LFS objects never fetched.

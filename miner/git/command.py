@@ -1,12 +1,14 @@
 """How git is run: clean settings, no prompts, limits on time and output, no secret in sight."""
 
 import contextlib
+import functools
 import os
+import select
 import shutil
 import signal
 import subprocess
 import tempfile
-import threading
+import time
 import urllib.request
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +19,8 @@ from miner.errors import BadItemError, ConfigError
 
 READ_TIMEOUT_S = 300
 OUTPUT_LIMIT_MB = 512
+
+_CHUNK = 1 << 16
 
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _SETTINGS = {
@@ -119,39 +123,43 @@ def run(
             stderr=complaints,
             env=environment(env),
             start_new_session=True,
+            bufsize=0,
         )
-        late = threading.Event()
-
-        def stop() -> None:
-            late.set()
-            _kill(process)
-
-        timer = threading.Timer(timeout_s, stop)
-        timer.daemon = True
-        timer.start()
         try:
-            output = _read(cast(IO[bytes], process.stdout))
-            process.wait()  # the timer bounds it
+            deadline = time.monotonic() + timeout_s
+            output = _read(cast(IO[bytes], process.stdout), deadline)
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except (subprocess.TimeoutExpired, TimeoutError) as error:
+            raise TooLongError(
+                f"git {arguments[0]} took longer than {timeout_s:.0f} s and was ended."
+            ) from error
         finally:
-            timer.cancel()
             if process.returncode is None:
                 _kill(process)
                 process.wait()
         complaints.seek(0)
-        error = complaints.read(100_000).decode("utf-8", "replace")
-    if late.is_set():
-        raise TooLongError(f"git {arguments[0]} took longer than {timeout_s:.0f} s and was ended.")
-    return Answer(exit_code=process.returncode, output=output, error=error)
+        said = complaints.read(100_000).decode("utf-8", "replace")
+    return Answer(exit_code=process.returncode, output=output, error=said)
 
 
-def _read(stream: IO[bytes]) -> bytes:
-    """All of a stream up to the limit."""
-    limit = OUTPUT_LIMIT_MB * 1024 * 1024
+def _read(stream: IO[bytes], deadline: float) -> bytes:
+    """All of a stream up to the limit. TimeoutError at the deadline (of the monotonic clock)."""
+    parts: list[bytes] = []
+    size = 0
     with stream:
-        output = stream.read(limit + 1)
-    if len(output) > limit:
-        raise BadItemError(f"git answered with more than {OUTPUT_LIMIT_MB} MB; this is too large.")
-    return output
+        while True:
+            left = max(0.0, deadline - time.monotonic())
+            if not select.select([stream], [], [], left)[0]:
+                raise TimeoutError
+            part = os.read(stream.fileno(), _CHUNK)
+            if not part:
+                return b"".join(parts)
+            parts.append(part)
+            size += len(part)
+            if size > OUTPUT_LIMIT_MB * 1024 * 1024:
+                raise BadItemError(
+                    f"git answered with more than {OUTPUT_LIMIT_MB} MB; this is too large."
+                )
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -159,6 +167,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
+@functools.cache
 def _git() -> Path:
     found = shutil.which("git")
     if found is None:

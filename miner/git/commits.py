@@ -1,12 +1,10 @@
 """What a commit says of itself."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from miner.git.change import split_nul
-
-FORMAT = "--format=%H%n%P%n%ct%n%B"
-"""For `git log -z`: what `parse_headers` reads."""
+_COMMITTED_AT = re.compile(rb"^committer [^\n]*> (-?\d+) [+-]\d+$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,16 +17,19 @@ class CommitHeader:
     message: str
 
 
-def parse_headers(output: bytes) -> tuple[CommitHeader, ...]:
-    """Read `git log -z` with FORMAT."""
-    return tuple(_header(record) for record in split_nul(output + b"\0") if record)
-
-
-def _header(record: bytes) -> CommitHeader:
-    oid, parents, seconds, message = record.decode("utf-8", "replace").split("\n", 3)
+def parse_commit(oid: str, content: bytes) -> CommitHeader:
+    """Read a commit object. ValueError when it has no committer's time that a clock can show."""
+    head, _, message = content.partition(b"\n\n")
+    found = _COMMITTED_AT.search(head)
+    if found is None:
+        raise ValueError(f"Commit {oid} does not say when it was made")
     return CommitHeader(
         oid=oid,
-        parents=tuple(parents.split()),
-        committed_at=datetime.fromtimestamp(int(seconds), tz=UTC),
-        message=message,
+        parents=tuple(
+            line.removeprefix(b"parent ").decode()
+            for line in head.split(b"\n")
+            if line.startswith(b"parent ")
+        ),
+        committed_at=datetime.fromtimestamp(int(found[1]), tz=UTC),
+        message=message.decode("utf-8", "replace"),
     )

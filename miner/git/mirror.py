@@ -3,19 +3,21 @@
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from miner.errors import BadItemError
 from miner.git import command, index
 from miner.git.change import Comparison, RawChange, parse, raw_bytes
-from miner.git.commits import FORMAT, CommitHeader, parse_headers
+from miner.git.commits import CommitHeader, parse_commit
+from miner.git.session import NAMES_AT_ONCE, Session
 from miner.git.tree import TreeEntry, check, pack, parse_entries
 from validators.model import Tree
 
 _OID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
-_COMPARE = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev")
+_COMPARE = ("-r", "-z", "--raw", "--numstat", "--no-abbrev")
 _PATCH = ("--patch", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv")
 
 
@@ -28,20 +30,24 @@ class Mirror:
 
     path: Path
     name: str  # "owner/name", for messages
+    session: Session | None = field(default=None, compare=False, repr=False)
+
+    @contextmanager
+    def kept_open(self) -> Iterator["Mirror"]:
+        """The same mirror with git processes kept open, for many questions by one thread."""
+        session = Session(self.path)
+        try:
+            yield replace(self, session=session)
+        finally:
+            session.close()
 
     def has(self, commit: str) -> bool:
-        """Is it there, with its tree? (Never true for a branch name.)"""
-        if _OID.fullmatch(commit) is None:
-            return False
-        return self._run("cat-file", "-e", f"{commit}^{{tree}}").ok
+        """Is it there? (Never true for a branch name.)"""
+        return bool(self._headers([commit]))
 
     def find(self, commit: str) -> tuple[CommitHeader, ...]:
-        """The commit and then each of its parents; () when it is not there. One run of git."""
-        if _OID.fullmatch(commit) is None:
-            return ()
-        log = ("log", "-z", "--no-walk=unsorted", FORMAT)
-        answer = self._run(*log, commit, f"{commit}^@", "--")
-        return parse_headers(answer.output) if answer.ok else ()
+        """The commit and then its first and second parent; () when it is not there."""
+        return self._headers([commit, f"{commit}^1", f"{commit}^2"])
 
     def parents(self, commit: str) -> tuple[str, ...]:
         """The parents, first parent first; () for a root commit."""
@@ -49,8 +55,8 @@ class Mirror:
 
     def first_parents(self, commit: str, *, limit: int) -> tuple[CommitHeader, ...]:
         """The commit and what is behind it by first parents, at most `limit`."""
-        log = ("log", "-z", "--first-parent", f"--max-count={limit}", FORMAT)
-        return parse_headers(self._said(self._run(*log, self._checked(commit), "--")))
+        walk = ("rev-list", "--first-parent", f"--max-count={limit}", self._checked(commit), "--")
+        return self._headers(self._said(self._run(*walk)).decode().split())
 
     def committed_at(self, commit: str) -> datetime:
         """The committer's time, UTC."""
@@ -98,20 +104,22 @@ class Mirror:
         return self.blobs(blobs)[blobs[0]] if blobs else None
 
     def read_all(self, commit: str, paths: Sequence[str]) -> Mapping[str, bytes]:
-        """Those of the files that are there, by path, in the order asked for; one run of git."""
+        """Those of the files that are there, by path, in the order asked for."""
         asked = [path for path in dict.fromkeys(paths) if "\n" not in path]
         self._checked(commit)
-        found = self._batch([f"{commit}:{path}" for path in asked])
+        found = self._objects([f"{commit}:{path}" for path in asked])
         return {
-            path: content for path, content in zip(asked, found, strict=True) if content is not None
+            path: content
+            for path, (kind, _, content) in zip(asked, found, strict=True)
+            if kind == "blob"
         }
 
     def blobs(self, oids: Sequence[str]) -> Mapping[str, bytes]:
         """Contents by blob name. BadItemError when one is missing."""
         wanted = tuple(dict.fromkeys(oids))
         found = {}
-        for oid, content in zip(wanted, self._batch(wanted), strict=True):
-            if content is None:
+        for oid, (kind, _, content) in zip(wanted, self._objects(wanted), strict=True):
+            if kind != "blob":
                 raise BadItemError(f"Object {oid} of {self.name} is not a blob in the mirror.")
             found[oid] = content
         return found
@@ -158,9 +166,9 @@ class Mirror:
             return self._said(self._run("write-tree", env=env)).decode().strip()
 
     def adds_up(self, changes: Sequence[RawChange], patches: Sequence[bytes]) -> bool:
-        """Do the patches, in order, make every changed file what it is in the end, and no other?
+        """Do the patches together make every changed file what it is in the end, and no other?
 
-        Like `apply_check` on the changed files alone: independent of how large the tree is.
+        `apply_check` for the changed files alone, in one run however large the tree is.
         """
         before = {
             raw_bytes(each.old_path): (each.old_mode, each.old_blob)
@@ -175,7 +183,7 @@ class Mirror:
         with tempfile.TemporaryDirectory(prefix="miner-apply-") as scratch:
             file = Path(scratch, "index")
             file.write_bytes(index.write(before))
-            if not self._applied(patches, self._scratch_env(scratch)):
+            if not self._applied([b"".join(patches)], self._scratch_env(scratch)):
                 return False
             return index.read(file.read_bytes()) == after
 
@@ -191,21 +199,37 @@ class Mirror:
         apply = ("apply", "--cached", "--whitespace=nowarn", "-")
         return all(self._run(*apply, stdin=patch, env=env).ok for patch in patches if patch)
 
-    def _batch(self, names: Sequence[str]) -> Iterator[bytes | None]:
-        """The contents of objects, None for what is no blob."""
-        stdin = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
-        output = self._said(self._run("cat-file", "--batch", stdin=stdin))
-        at = 0
+    def _objects(self, names: Sequence[str]) -> list[tuple[str, str, bytes]]:
+        """(kind, id, content) of objects, in order; kind "" for what is not there."""
+        if self.session is not None and len(names) <= NAMES_AT_ONCE:
+            output = self.session.objects(names)
+        else:
+            stdin = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+            output = self._said(self._run("cat-file", "--batch", stdin=stdin))
+        found, at = [], 0
         for _ in names:
             end = output.index(b"\n", at)
             header = output[at:end].rsplit(b" ", 2)
             at = end + 1
-            if header[-1] in (b"missing", b"ambiguous", b"submodule"):
-                yield None
+            if len(header) < 3 or not header[2].isdigit():  # missing, ambiguous, submodule
+                found.append(("", "", b""))
                 continue
             size = int(header[2])
-            yield output[at : at + size] if header[1] == b"blob" else None
+            found.append((header[1].decode(), header[0].decode(), output[at : at + size]))
             at += size + 1
+        return found
+
+    def _headers(self, names: Sequence[str]) -> tuple[CommitHeader, ...]:
+        """Of the commits among the objects; () when the first one is none."""
+        if not names or _OID.fullmatch(names[0]) is None:
+            return ()
+        found = self._objects(names)
+        if found[0][0] != "commit":
+            return ()
+        try:
+            return tuple(parse_commit(oid, raw) for kind, oid, raw in found if kind == "commit")
+        except (ValueError, OverflowError, OSError) as error:
+            raise BadItemError(f"A commit of {self.name} cannot be read: {error}.") from error
 
     def _at(self, commit: str, path: str) -> tuple[TreeEntry, ...]:
         """The entry of one path, if it is a file, a symlink or a submodule."""
@@ -216,13 +240,21 @@ class Mirror:
         return tuple(entry for entry in entries if entry.path == path and entry.mode != "040000")
 
     def _compare(self, a: str, b: str, *options: str) -> Comparison:
-        answer = self._run(*_COMPARE, *options, self._checked(a), self._checked(b))
-        changes, diff = parse(self._said(answer))
+        if self.session is None:
+            answer = self._run("diff-tree", *_COMPARE, *options, self._checked(a), self._checked(b))
+            output = self._said(answer)
+        else:
+            for commit in (a, b):
+                self._header(commit)
+            output = self.session.compare(a, b, (*_COMPARE, *options))
+        changes, diff = parse(output)
         return Comparison(changes=changes, diff=diff)
 
     def _header(self, commit: str) -> CommitHeader:
-        log = ("log", "-z", "--no-walk", FORMAT)
-        return parse_headers(self._said(self._run(*log, self._checked(commit), "--")))[0]
+        found = self._headers([commit])
+        if not found:
+            raise BadItemError(f"{commit!r} is no commit in the mirror of {self.name}.")
+        return found[0]
 
     def _checked(self, commit: str) -> str:
         """Only full ids get to git: a branch name or an option would mean something else."""

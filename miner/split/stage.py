@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -25,6 +26,7 @@ from miner.split.statement import Statement, statement
 from validators.languages import LANGUAGES
 
 BATCH = 100
+MIRRORS_KEPT_OPEN = 8
 
 
 class Store(Protocol):
@@ -60,10 +62,11 @@ def split(  # noqa: PLR0913  # a stage is handed all it uses
     """
     started_at, counts, retried = now(), Counter[str](), 0
     progress.start(Stage.SPLIT, total=None)
+    opened = _OpenMirrors(mirrors)
     try:
         for pull in _due(store, policy=policy, repo=repo, limit=limit):
             try:
-                result = _judged(store, pull, mirrors=mirrors, policy=policy, now=now)
+                result = _judged(store, pull, mirrors=opened, policy=policy, now=now)
             except (RetryableError, ConfigError) as error:
                 retried += 1
                 progress.advance(Stage.SPLIT, f"{pull.repo}#{pull.number}: {error}")
@@ -73,6 +76,7 @@ def split(  # noqa: PLR0913  # a stage is handed all it uses
             counts[outcome] += 1
             progress.advance(Stage.SPLIT, f"{pull.repo}#{pull.number}: {outcome}")
     finally:
+        opened.close()
         progress.end(Stage.SPLIT)
     return StageReport(
         stage=Stage.SPLIT,
@@ -83,6 +87,33 @@ def split(  # noqa: PLR0913  # a stage is handed all it uses
         started_at=started_at,
         ended_at=now(),
     )
+
+
+class _OpenMirrors:
+    """The mirrors of the repositories met last, kept open: newest merges first mixes them."""
+
+    def __init__(self, mirrors: Mirrors) -> None:
+        self._mirrors = mirrors
+        self._open: dict[str, tuple[Mirror, ExitStack]] = {}
+
+    def open(self, name: str) -> Mirror:
+        """See Mirrors.open."""
+        known = self._open.pop(name) if name in self._open else self._opened(name)
+        self._open[name] = known
+        return known[0]
+
+    def close(self) -> None:
+        """End their git processes."""
+        for _, stack in self._open.values():
+            stack.close()
+        self._open.clear()
+
+    def _opened(self, name: str) -> tuple[Mirror, ExitStack]:
+        if len(self._open) >= MIRRORS_KEPT_OPEN:
+            _, oldest = self._open.pop(next(iter(self._open)))
+            oldest.close()
+        stack = ExitStack()
+        return stack.enter_context(self._mirrors.open(name).kept_open()), stack
 
 
 def _due(
@@ -104,7 +135,7 @@ def _due(
 
 
 def _judged(
-    store: Store, pull: PullRequest, *, mirrors: Mirrors, policy: GatePolicy, now: Clock
+    store: Store, pull: PullRequest, *, mirrors: _OpenMirrors, policy: GatePolicy, now: Clock
 ) -> Candidate | Rejection:
     """The result for one pull; what is unreadable about it is a rejection of its own."""
     try:
@@ -117,7 +148,7 @@ def _judged(
         repo=pull.repo,
         pull_number=pull.number,
         stage=Stage.SPLIT,
-        gate=result.gate,
+        gate=result.gate.value,
         detail=result.detail,
         made_at=now(),
     )
@@ -133,7 +164,7 @@ class _Cut:
 
 
 def judge(
-    pull: PullRequest, *, mirrors: Mirrors, policy: GatePolicy, reverted_by: int | None
+    pull: PullRequest, *, mirrors: _OpenMirrors, policy: GatePolicy, reverted_by: int | None
 ) -> Candidate | Refusal:
     """Cut one pull. BadItemError when git cannot read it, RetryableError when not now."""
     found = closing(pull)
