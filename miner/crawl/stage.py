@@ -251,12 +251,12 @@ class _Pass:
         if not fresh:
             return 0
         refs = [f"refs/pull/{item.pull.number}/head" for item in fresh]
-        mirror = self._update_mirror(repo, refs=refs)
-        for item in fresh:
-            pull = based(item.pull, mirror)
-            self._store.save_pull(pull, raw=item.raw)
-            self._counts["stored"] += 1
-            self._counts["base_unresolved"] += pull.base.commit is None
+        with self._update_mirror(repo, refs=refs).kept_open() as mirror:
+            for item in fresh:
+                pull = based(item.pull, mirror)
+                self._store.save_pull(pull, raw=item.raw)
+                self._counts["stored"] += 1
+                self._counts["base_unresolved"] += pull.base.commit is None
         return len(fresh)
 
     def _update_mirror(self, repo: Repo, *, refs: Sequence[str]) -> Mirror:
