@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from validators.languages.base import FileClass
 from validators.languages.python import distributions
 from validators.languages.python.paths import classify, is_test_module
+from validators.languages.python.syntax import syntax_tree
 
 _GONE_FROM_STDLIB = frozenset(
     [
@@ -57,7 +58,7 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
     for path, text in files.items():
         if not path.endswith(".py") or classify(PurePosixPath(path)) is not FileClass.TEST:
             continue
-        tree = _parsed(text)
+        tree = syntax_tree(text)
         if tree is None:
             continue
         modules |= set(_imports(tree.body))
@@ -84,7 +85,7 @@ def builds_suites(files: Mapping[str, str]) -> bool:
     return any(
         "load_tests" in text and _makes_cases(tree)
         for path, text in files.items()
-        if is_test_module(PurePosixPath(path)) and (tree := _parsed(text)) is not None
+        if is_test_module(PurePosixPath(path)) and (tree := syntax_tree(text)) is not None
     )
 
 
@@ -101,13 +102,6 @@ def _plugin(name: str) -> str | None:
     if name.startswith("fixture:"):
         return distributions.plugin_of_fixture(name.removeprefix("fixture:"))
     return distributions.plugin_of_mark(name)
-
-
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
 
 
 def _imports(body: Iterable[ast.stmt]) -> Iterator[str]:

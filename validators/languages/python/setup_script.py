@@ -3,6 +3,8 @@
 import ast
 from collections.abc import Iterator, Mapping
 
+from validators.languages.python.syntax import syntax_tree
+
 Value = str | bool | float | None | list["Value"] | dict[str, "Value"]
 """What can be told without running: constants, lists and dictionaries of them."""
 
@@ -16,9 +18,8 @@ _UNKNOWN = _Unknown()
 
 def setup_arguments(text: str) -> Mapping[str, Value]:
     """The keyword arguments of the `setup()` call, as far as they can be told; else nothing."""
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    module = syntax_tree(text)
+    if module is None:
         return {}
     names = _assigned(module)
     arguments: dict[str, Value] = {}
@@ -36,9 +37,8 @@ def setup_arguments(text: str) -> Mapping[str, Value]:
 
 def is_told(text: str, argument: str) -> bool:
     """Whether a setup.py speaks of `argument` at all, even of one that cannot be told."""
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    module = syntax_tree(text)
+    if module is None:
         return argument in text  # Python 2 syntax
     return any(
         (isinstance(node, ast.keyword) and node.arg == argument)
