@@ -96,6 +96,8 @@ class RepositoryFacts:
 
     def resolve(self, name: str) -> str:
         """A commit's full id from any name git knows."""
+        if name in self.refs:
+            return self.refs[name]
         if len(name) == 40 and (name in self._all_commits()):
             return name
         try:

@@ -36,6 +36,13 @@ def schema() -> GraphQLSchema:
     return build_schema(files("miner.demo").joinpath("schema.graphql").read_text("utf-8"))
 
 
+@functools.lru_cache(maxsize=64)
+def _checked(query: str) -> tuple[DocumentNode, Sequence[GraphQLError]]:
+    """A crawler sends the same few texts over and over."""
+    document = parse(query)
+    return document, validate(schema(), document)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """`body` is JSON; `points` what the query cost, 0 when it was refused."""
@@ -56,10 +63,9 @@ class Graph:
     def answer(self, query: str, variables: Mapping[str, object], *, charge: Charge) -> Answer:
         """Parse, validate, price, charge, run."""
         try:
-            document = parse(query)
+            document, problems = _checked(query)
         except GraphQLError as error:
             return _refused([_problem(error, "PARSE_ERROR")])
-        problems = validate(schema(), document)
         if problems:
             return _refused([_problem(error, None) for error in problems[:MAX_PROBLEMS]])
         operations = [
