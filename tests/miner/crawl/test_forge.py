@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from miner.crawl.github import GitHub
-from miner.crawl.stage import IncompleteError, MirrorKeeper, crawl
+from miner.crawl.keeping import MirrorKeeper
+from miner.crawl.stage import IncompleteError, crawl
 from miner.crawl.tape import KeptMirrors, Player, Recorder
 from miner.demo import Forge, ForgeData, made_forge, serve
 from miner.demo import faults as fault

@@ -1,6 +1,7 @@
 """The crawl's loop: watermarks, mirrors, failures, and being killed."""
 
 import random
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import deepcopy
@@ -239,6 +240,27 @@ def test_a_lost_mirror_is_made_again(scene: Scene, tmp_path: Path) -> None:
     scene.crawl()
     (kept,) = {p.merge_commit for p in scene.store.pulls.values() if p.number == 1}
     assert scene.mirrors.open("o/r").has(kept)
+
+
+def test_interrupted_it_ends_at_once_and_goes_on_later(two: Scene) -> None:
+    threads = threading.active_count()
+
+    def interrupt(request: Request) -> Response | None:
+        if "o/two" in request.url:
+            raise KeyboardInterrupt
+        return None
+
+    two.fake.faults.append(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        two.crawl()
+    assert threading.active_count() == threads
+    two.fake.faults.clear()
+    two.crawl()
+    assert len(two.store.pulls) == 4
+
+
+def test_the_same_name_twice_is_one_crawl(scene: Scene) -> None:
+    assert scene.crawl("o/r", "o/r").counts["repositories_changed"] == 1
 
 
 def killed_by_store(scene: Scene, rng: random.Random) -> None:

@@ -1,0 +1,259 @@
+"""The storing half of a crawl: base and diff from git, then rows, beside the asking.
+
+Asking waits for the network, git for the disk, so a few threads store one repository while the next
+is asked about. Each repository is one errand: its batches in order, then its watermark, and that
+only when every row before it is safe.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from queue import Queue
+from typing import Protocol, Self
+
+from miner.crawl.base import resolve_with_diff
+from miner.crawl.source import Fetched, Unreadable
+from miner.errors import BadItemError, ConfigError, NotFoundError
+from miner.git import Mirror
+from miner.model import Base, Clock, Gate, PullRequest, Rejection, Repo, Stage
+
+WORKERS = 2
+BATCHES_WAITING = 2
+"""Of one errand: what is told faster than it is stored waits with the asking."""
+
+Told = Fetched | Unreadable
+Batch = Sequence[Told]
+
+
+class Rows(Protocol):
+    """What storing reads and leaves."""
+
+    def has_pull(self, repo: Repo, *, number: int, raw_digest: str) -> bool:
+        """Is this very version of the pull stored already?"""
+        ...
+
+    def save_pull(self, pull: PullRequest, *, raw: bytes) -> None:
+        """Append this version of the pull (same raw digest: nothing happens) and its payload."""
+        ...
+
+    def reject(self, rejection: Rejection, *, raw: bytes) -> None:
+        """Append a no of the crawl with the payload it is about; the same again: nothing."""
+        ...
+
+    def advance(
+        self, repo: Repo, *, watermark: datetime | None, etag: str | None, now: datetime
+    ) -> None:
+        """Move the watermark after all rows up to it are stored; never backwards."""
+        ...
+
+
+class MirrorKeeper(Protocol):
+    """Who has the repositories: `miner.git.Mirrors`, or a replay's."""
+
+    def open(self, name: str) -> Mirror:
+        """The mirror of "owner/name". ConfigError when there is none."""
+        ...
+
+    def update(
+        self,
+        name: str,
+        clone_url: str,
+        *,
+        refs: Sequence[str] = (),
+        credentials: tuple[str, str] | None = None,
+    ) -> Mirror:
+        """Create or fetch: all branches and tags, and those of `refs` that the server has."""
+        ...
+
+
+class Tally:
+    """Counts by outcome, from several threads."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def add(self, outcome: str, by: int = 1) -> None:
+        """`by` more of it."""
+        with self._lock:
+            self._counts[outcome] += by
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """So far."""
+        with self._lock:
+            return dict(self._counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """All was told: the watermark and the source's mark to set."""
+
+    watermark: datetime | None
+    mark: str | None
+
+
+class Errand:
+    """One repository's batches on their way into the store."""
+
+    def __init__(self, repo: Repo) -> None:
+        self.repo = repo
+        self._waiting: Queue[Batch | _End | None] = Queue()
+        self._room = threading.Semaphore(BATCHES_WAITING)
+        self._failed = False
+
+    def put(self, batch: Batch) -> bool:
+        """Hand over a batch; False when storing has failed and no more is wanted."""
+        self._room.acquire()
+        self._waiting.put(batch)
+        return not self._failed
+
+    def finish(self, *, watermark: datetime | None, mark: str | None) -> None:
+        """All was told."""
+        self._waiting.put(_End(watermark, mark))
+
+    def abandon(self) -> None:
+        """Not all could be told: the rows stay, and the watermark where it is."""
+        self._waiting.put(None)
+
+    def take(self) -> Batch | _End | None:
+        """The next of what was handed over; waits for it."""
+        item = self._waiting.get()
+        self._room.release()
+        return item
+
+    def fail(self) -> None:
+        """Let the asking go on, to see that no more is wanted."""
+        self._failed = True
+        self._room.release()
+
+
+class Keeper:
+    """Stores errands in threads. Leaving its `with` early ends what is open at the next pull."""
+
+    def __init__(
+        self,
+        store: Rows,
+        *,
+        mirrors: MirrorKeeper,
+        credentials: Callable[[], tuple[str, str] | None],
+        now: Clock,
+        tally: Tally,
+    ) -> None:
+        self._store = store
+        self._mirrors = mirrors
+        self._credentials = credentials
+        self._now = now
+        self._tally = tally
+        self._closing = threading.Event()
+        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="crawl")
+        self._errands: list[Errand] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.set()
+        for errand in tuple(self._errands):
+            errand.abandon()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def begin(self, repo: Repo) -> tuple[Errand, Future[int]]:
+        """A new errand, and what becomes of it: the number of pulls stored, or the error."""
+        errand = Errand(repo)
+        self._errands.append(errand)
+        return errand, self._pool.submit(self._run, errand)
+
+    def ensure_mirror(self, repo: Repo) -> None:
+        """Make the mirror when there is none."""
+        try:
+            self._mirrors.open(repo.name)
+        except ConfigError:
+            self._update_mirror(repo, refs=())
+
+    def _run(self, errand: Errand) -> int:
+        try:
+            return self._store_all(errand)
+        except BaseException:
+            errand.fail()
+            raise
+        finally:
+            self._errands.remove(errand)
+
+    def _store_all(self, errand: Errand) -> int:
+        stored = 0
+        while True:
+            item = errand.take()
+            if item is None or self._closing.is_set():
+                return stored
+            if isinstance(item, _End):
+                self._store.advance(
+                    errand.repo, watermark=item.watermark, etag=item.mark, now=self._now()
+                )
+                return stored
+            stored += self._store_batch(errand.repo, item)
+
+    def _store_batch(self, repo: Repo, batch: Batch) -> int:
+        """Store what is new of a batch; how many that were."""
+        fresh = [item for item in batch if isinstance(item, Fetched) and self._is_new(repo, item)]
+        for item in batch:
+            if isinstance(item, Unreadable):
+                self._reject(item)
+        if not fresh:
+            return 0
+        refs = [f"refs/pull/{item.pull.number}/head" for item in fresh]
+        with self._update_mirror(repo, refs=refs).kept_open() as mirror:
+            for place, item in enumerate(fresh):
+                if self._closing.is_set():
+                    return place
+                pull = based(item.pull, mirror)
+                self._store.save_pull(pull, raw=item.raw)
+                self._tally.add("stored")
+                self._tally.add("base_unresolved", by=pull.base.commit is None)
+        return len(fresh)
+
+    def _is_new(self, repo: Repo, item: Fetched) -> bool:
+        pull = item.pull
+        known = self._store.has_pull(repo, number=pull.number, raw_digest=pull.raw_digest)
+        if known:
+            self._tally.add("known")
+        return not known
+
+    def _update_mirror(self, repo: Repo, *, refs: Sequence[str]) -> Mirror:
+        try:
+            return self._mirrors.update(
+                repo.name, repo.clone_url, refs=refs, credentials=self._credentials()
+            )
+        except NotFoundError as error:  # the API has the repository: no reason to bury it
+            raise BadItemError(str(error)) from error
+
+    def _reject(self, item: Unreadable) -> None:
+        rejection = Rejection(
+            repo=item.repo,
+            pull_number=item.number,
+            stage=Stage.CRAWL,
+            gate=Gate.MALFORMED_PAYLOAD.value,
+            detail=item.error,
+            made_at=self._now(),
+        )
+        self._store.reject(rejection, raw=item.raw)
+        self._tally.add(Gate.MALFORMED_PAYLOAD.value)
+
+
+def based(pull: PullRequest, mirror: Mirror) -> PullRequest:
+    """The pull with its base and diff; a base that git cannot read is unresolved, with why."""
+    try:
+        base, diff = resolve_with_diff(mirror, pull)
+    except BadItemError as error:
+        unresolved = Base(
+            commit=None,
+            merge_tree=pull.merge_commit,
+            method=None,
+            rule="unresolved",
+            detail=str(error),
+        )
+        return replace(pull, base=unresolved, diff=b"")
+    return replace(pull, base=base, diff=diff)
