@@ -234,7 +234,9 @@ def _flaw(
     outcome = executed.outcome
     if outcome.timed_out:
         return _timed_out(phase), f"the run's deadline passed; {_last_started(transcript)}"
-    if not transcript.begun and not (phase is Phase.BASE and outcome.ok):
+    if not transcript.begun:
+        if phase is Phase.BASE and outcome.ok:
+            return None, "none of the selected tests exists in this state"
         return Flaw.NO_TESTS_SEEN, tail(outcome.output)
     decided = any(result.status is not TestStatus.NOT_RUN for result in results.values())
     if not decided and phase not in {Phase.BASE, Phase.BEFORE}:
