@@ -54,7 +54,6 @@ class Objects:
         record = repository.record
         owner, name = record.name.split("/", 1)
         url = f"{self.web_url}/{record.name}"
-        sizes = sorted(repository.languages.items(), key=lambda item: -item[1])
         return {
             "__typename": "Repository",
             "id": f"R_{repository.database_id}",
@@ -76,14 +75,14 @@ class Objects:
             "visibility": "PUBLIC",
             "stargazerCount": record.stars,
             "forkCount": record.stars // 10,
-            "diskUsage": 1 + sum(repository.languages.values()) // 1024,
+            "diskUsage": lazy(lambda _: 1 + sum(repository.languages.values()) // 1024),
             "createdAt": moment(record.created_at) or "2020-01-01T00:00:00Z",
             "pushedAt": lazy(lambda _: moment(repository.pushed_at)),
             "updatedAt": lazy(lambda _: moment(repository.pushed_at)),
             "defaultBranchRef": lazy(lambda _: self._default_branch(repository)),
-            "licenseInfo": licence_node(repository.license),
-            "primaryLanguage": _language(sizes[0][0]) if sizes else None,
-            "languages": lazy(lambda arguments: _languages(sizes, arguments)),
+            "licenseInfo": lazy(lambda _: licence_node(repository.license)),
+            "primaryLanguage": lazy(lambda _: _primary(_by_size(repository))),
+            "languages": lazy(lambda arguments: _languages(_by_size(repository), arguments)),
             "mergeCommitAllowed": True,
             "squashMergeAllowed": True,
             "rebaseMergeAllowed": True,
@@ -214,6 +213,14 @@ def not_found(message: str) -> GraphQLError:
 def _own_files(repository: RepositoryWorld, oid: str) -> Sequence[FileFact]:
     parents = repository.facts.commit(oid).parents
     return repository.facts.files(parents[0], oid) if parents else ()
+
+
+def _by_size(repository: RepositoryWorld) -> Sequence[tuple[str, int]]:
+    return sorted(repository.languages.items(), key=lambda item: -item[1])
+
+
+def _primary(sizes: Sequence[tuple[str, int]]) -> Node | None:
+    return _language(sizes[0][0]) if sizes else None
 
 
 def _language(name: str) -> Node:

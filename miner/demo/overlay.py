@@ -48,6 +48,8 @@ def with_all_refs(data: ForgeData) -> Iterator[ForgeData]:
 
 
 def _missing_refs(repository: RepositoryWorld) -> Mapping[str, str]:
+    if not repository.pulls:
+        return {}  # of issues alone: there may be no git at all
     refs = repository.facts.refs
     wanted = {
         f"refs/pull/{number}/head": repository.pull_facts(pull).head

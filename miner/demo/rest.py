@@ -64,7 +64,7 @@ class Rest:
         return json_reply(body)
 
     def _repository(self, request: Request, name: str) -> Reply:
-        found = self._world.repository(name)
+        found = self._found(name)
         if found is None:
             return problem_reply(404, "Not Found")
         if found.name.lower() != name.lower():
@@ -75,18 +75,22 @@ class Rest:
         found = self._world.by_database_id(int(database_id))
         return problem_reply(404, "Not Found") if found is None else self._full(request, found)
 
+    def _found(self, name: str) -> RepositoryWorld | None:
+        found = self._world.repository(name)
+        return found if found is not None and found.has_git else None
+
     def _full(self, request: Request, repository: RepositoryWorld) -> Reply:
         body = self._shapes.full_repository(repository)
         return json_reply(_for_version(request, body), headers=_etag(body))
 
     def _languages(self, _request: Request, name: str) -> Reply:
-        found = self._world.repository(name)
+        found = self._found(name)
         if found is None:
             return problem_reply(404, "Not Found")
         return json_reply(dict(found.languages), headers=_etag(found.languages))
 
     def _license(self, _request: Request, name: str) -> Reply:
-        found = self._world.repository(name)
+        found = self._found(name)
         if found is None or found.license is None:
             return problem_reply(404, "Not Found")
         paths = [path for path in found.facts.paths(found.head) if is_licence_file(path)]
@@ -118,7 +122,7 @@ class Rest:
         return json_reply(body, headers=_etag(body))
 
     def _pulls(self, request: Request, name: str) -> Reply:
-        found = self._world.repository(name)
+        found = self._found(name)
         if found is None:
             return problem_reply(404, "Not Found")
         if found.name.lower() != name.lower():

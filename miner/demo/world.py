@@ -37,7 +37,7 @@ class RepositoryWorld:
     def __init__(self, record: RepositoryRecord, git_root: Path) -> None:
         self.record = record
         self.name = record.name
-        self.facts = RepositoryFacts(find_git_dir(git_root, record))
+        self._git_root = git_root
         self.issues: dict[int, IssueRecord] = {}
         self.pulls: dict[int, PullRecord] = {}
         self._lock = threading.RLock()
@@ -50,6 +50,19 @@ class RepositoryWorld:
         if self.record.database_id is not None:
             return self.record.database_id
         return int(hashlib.sha256(self.name.encode()).hexdigest()[:7], 16) + 1
+
+    @functools.cached_property
+    def facts(self) -> RepositoryFacts:
+        """What git knows. ConfigError without a repository; one that has only issues needs none."""
+        return RepositoryFacts(find_git_dir(self._git_root, self.record))
+
+    @property
+    def has_git(self) -> bool:
+        """Is there a repository behind the name, or are there issues alone?"""
+        try:
+            return self.facts is not None
+        except ConfigError:
+            return False
 
     @functools.cached_property
     def default_branch(self) -> str:

@@ -110,6 +110,27 @@ def test_branches_of_origin_are_served(made: ForgeData, tmp_path: Path) -> None:
     assert "\trefs/heads/stable\n" in listed
 
 
+def test_issues_of_a_repository_without_git_are_told(made: ForgeData, tmp_path: Path) -> None:
+    clone(made, tmp_path / "tally")
+    (row,) = rows(made, 3)
+    elsewhere = {**row, "issue_repo": "old/home"}
+    data = load_forge(tmp_path, written(tmp_path / "pulls.jsonl", [elsewhere]))
+    text = """{ repository(owner: "old", name: "home") {
+      nameWithOwner issueOrPullRequest(number: 4) { ... on Issue { body } } } }"""
+    with serve(data) as forge:
+        answer = ask(forge, "/graphql", body={"query": text})
+        pull = ask(forge, "/graphql", body={"query": QUERY})
+        assert ask(forge, "/repos/old/home").status == 404
+    assert dig(answer.json, "data", "repository", "issueOrPullRequest") == {"body": "B"}
+    (told,) = listed(dig(pull.json, "data", "repository", "pullRequests", "nodes"))
+    assert dig(told, "closingIssuesReferences", "nodes") == []
+
+
+def listed(value: object) -> list[object]:
+    assert isinstance(value, list)
+    return value
+
+
 def test_a_commit_that_is_not_there_is_one_sentence(made: ForgeData, tmp_path: Path) -> None:
     clone(made, tmp_path / "tally")
     (row,) = rows(made, 3)
