@@ -182,17 +182,33 @@ def _difference(
 ) -> str:
     """ "" when git counts what the pull lists, with or without looking for renames."""
     found = _counted(changes)
-    if found == wanted:
+    if _agree(found, wanted):
         return ""
     if found.total() < wanted.total():  # the source may not see a rename that git sees
         apart = mirror.changes(candidate.base, candidate.merge_tree, renames=False)
-        if _counted(apart) == wanted:
+        if _agree(_counted(apart), wanted):
             return ""
     missing, extra = wanted - found, found - wanted
     return (
         f"git counts {found.total()} files and the pull lists {wanted.total()}; "
         f"{missing.total()} listed ones differ or are missing, {extra.total()} are not listed so"
     )
+
+
+def _agree(found: _Counts, wanted: _Counts) -> bool:
+    """The same files with the same counts.
+
+    The project's attributes may tell the source to show a file without its lines (`-diff`), which
+    we do not follow: such a file is one listed without lines. Its path must still be there, and
+    another file must agree line for line.
+    """
+    missing, extra = wanted - found, found - wanted
+    unshown = all(not (added or removed) for _, added, removed in missing)
+    same_paths = sorted(path for path, *_ in missing.elements()) == sorted(
+        path for path, *_ in extra.elements()
+    )
+    shown = any(added or removed for _, added, removed in found & wanted)
+    return not (missing or extra) or (unshown and same_paths and shown)
 
 
 def _listed(files: Sequence[ChangedFile]) -> _Counts:

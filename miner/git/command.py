@@ -99,7 +99,7 @@ def command(git_dir: Path, arguments: Sequence[str], settings: Mapping[str, str]
     return [str(_git()), f"--git-dir={git_dir}", *options, *arguments]
 
 
-def run(
+def run(  # noqa: PLR0913  # all but two have a default
     git_dir: Path,
     arguments: Sequence[str],
     *,
@@ -107,11 +107,12 @@ def run(
     env: Mapping[str, str] | None = None,
     settings: Mapping[str, str] | None = None,
     timeout_s: float = READ_TIMEOUT_S,
+    output_limit_mb: float = OUTPUT_LIMIT_MB,
 ) -> Answer:
     """Run git to its end.
 
-    TooLongError after `timeout_s`, BadItemError past OUTPUT_LIMIT_MB of output; the caller judges
-    the exit code. Every process git started is gone afterwards.
+    TooLongError after `timeout_s`, BadItemError past `output_limit_mb`; the caller judges the exit
+    code. Every process git started is gone afterwards.
     """
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
         given.write(stdin)
@@ -127,7 +128,7 @@ def run(
         )
         try:
             deadline = time.monotonic() + timeout_s
-            output = _read(cast(IO[bytes], process.stdout), deadline)
+            output = _read(cast(IO[bytes], process.stdout), deadline, output_limit_mb)
             process.wait(max(0.0, deadline - time.monotonic()))
         except (subprocess.TimeoutExpired, TimeoutError) as error:
             raise TooLongError(
@@ -142,7 +143,7 @@ def run(
     return Answer(exit_code=process.returncode, output=output, error=said)
 
 
-def _read(stream: IO[bytes], deadline: float) -> bytes:
+def _read(stream: IO[bytes], deadline: float, limit_mb: float) -> bytes:
     """All of a stream up to the limit. TimeoutError at the deadline (of the monotonic clock)."""
     parts: list[bytes] = []
     size = 0
@@ -156,9 +157,9 @@ def _read(stream: IO[bytes], deadline: float) -> bytes:
                 return b"".join(parts)
             parts.append(part)
             size += len(part)
-            if size > OUTPUT_LIMIT_MB * 1024 * 1024:
+            if size > limit_mb * 1024 * 1024:
                 raise BadItemError(
-                    f"git answered with more than {OUTPUT_LIMIT_MB} MB; this is too large."
+                    f"git answered with more than {limit_mb:g} MB; this is too large."
                 )
 
 

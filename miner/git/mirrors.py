@@ -56,10 +56,15 @@ _REFUSED = (
 
 @dataclass(frozen=True, slots=True)
 class Mirrors:
-    """The folder with all mirrors. `ca_bundle`: certificates for servers behind a TLS proxy."""
+    """The folder with all mirrors. `ca_bundle`: certificates for servers behind a TLS proxy.
+
+    A mirror with more packs or loose objects is packed anew after a fetch (git's own limits).
+    """
 
     root: Path
     ca_bundle: Path | None = None
+    packs_at_most: int = 50
+    loose_at_most: int = 6700
 
     def open(self, name: str) -> Mirror:
         """The mirror of "owner/name". ConfigError when there is none."""
@@ -91,6 +96,7 @@ class Mirrors:
         with _locked(path.with_name(f".{path.name}.lock")):
             if path.is_dir():
                 remote.fetch(path, refs)
+                self._tidy(path)
             else:
                 self._create(path, remote, refs)
         return Mirror(path, name)
@@ -106,6 +112,18 @@ class Mirrors:
             made.rename(path)
         finally:
             shutil.rmtree(made, ignore_errors=True)
+
+    def _tidy(self, git_dir: Path) -> None:
+        """Pack what many small fetches left. Unreachable commits stay: they may be a pull's base.
+
+        Readers go on meanwhile: git looks for an object anew when its pack was replaced.
+        """
+        packs = sum(1 for _ in git_dir.glob("objects/pack/*.pack"))
+        loose = 256 * sum(1 for _ in git_dir.glob("objects/17/*"))  # git's own guess
+        if packs > self.packs_at_most or loose > self.loose_at_most:
+            repack = ["repack", "-a", "-d", "--keep-unreachable", "--quiet"]
+            command.run(git_dir, repack, timeout_s=FETCH_TIMEOUT_S)
+            command.run(git_dir, ["pack-refs", "--all"])
 
     def _path(self, name: str) -> Path:
         if _NAME.fullmatch(name) is None or ".." in name:

@@ -1,6 +1,7 @@
 """Every way of merging, on real histories whose base branch moved meanwhile."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -265,3 +266,14 @@ def test_a_root_commit_has_no_base(tmp_path: Path) -> None:
     base = pull.resolve(pull.fork, head=pull.fork, commits=(), files=[_file("1", "0", "b.py")])
     assert base.commit is None
     assert base.detail == "The merge commit has no parent."
+
+
+def test_a_file_that_the_source_shows_without_lines(pull: Pull) -> None:
+    pull.repo.git("merge", "--quiet", "--squash", "topic")
+    merge = pull.repo.commit(message="Fix it (#7)")
+    files = list(pull.listed(pull.fork, pull.head))
+    hidden = [replace(file, additions=0, deletions=0) for file in files]
+    assert pull.resolve(merge, files=[hidden[0], *files[1:]]).commit == pull.tip
+    assert pull.resolve(merge, files=hidden).commit is None
+    elsewhere = replace(hidden[0], path="elsewhere.py")
+    assert pull.resolve(merge, files=[elsewhere, *files[1:]]).commit is None

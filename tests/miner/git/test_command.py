@@ -23,11 +23,10 @@ def test_time_is_bounded_and_children_are_ended(upstream: Repository, tmp_path: 
     assert not _is_running(int(note.read_text()))
 
 
-def test_output_is_bounded(upstream: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "OUTPUT_LIMIT_MB", 1)
+def test_output_is_bounded(upstream: Repository) -> None:
     upstream.git("config", "alias.shout", "!yes")
     with pytest.raises(BadItemError, match="more than 1 MB"):
-        command.run(upstream.path / ".git", ["shout"])
+        command.run(upstream.path / ".git", ["shout"], output_limit_mb=1)
 
 
 def test_the_machines_settings_do_not_count(

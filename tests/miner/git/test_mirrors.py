@@ -1,14 +1,23 @@
 """Making and updating mirrors: whole or not there, no secret in sight, one sentence on failure."""
 
 import base64
+import ipaddress
+import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from miner.errors import (
     BlockedError,
@@ -75,15 +84,50 @@ class GitHandler(BaseHTTPRequestHandler):
         self.wfile.write(payload)
 
 
-@pytest.fixture
-def server(upstream: Repository) -> Iterator[str]:
-    GitHandler.root, GitHandler.seen = upstream.path.parent, []
+@contextmanager
+def _served(root: Path, tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    GitHandler.root, GitHandler.seen = root, []
     with ThreadingHTTPServer(("127.0.0.1", 0), GitHandler) as listening:
+        scheme = "http"
+        if tls is not None:
+            listening.socket = tls.wrap_socket(listening.socket, server_side=True)
+            scheme = "https"
         thread = threading.Thread(target=listening.serve_forever, daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{listening.server_address[1]}"
+        yield f"{scheme}://127.0.0.1:{listening.server_address[1]}"
         listening.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def server(upstream: Repository) -> Iterator[str]:
+    with _served(upstream.path.parent) as url:
+        yield url
+
+
+def _self_signed(folder: Path) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1 that no machine trusts by itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "ca.pem").write_bytes(certificate.public_bytes(Encoding.PEM))
+    (folder / "key.pem").write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
+    return folder / "ca.pem", folder / "key.pem"
 
 
 def _texts(root: Path) -> str:
@@ -210,3 +254,36 @@ def test_bad_clone_addresses(mirrors: Mirrors, url: str) -> None:
     with pytest.raises(ConfigError) as caught:
         mirrors.update("o/r", url)
     assert "u:p" not in str(caught.value)
+
+
+def test_a_mirror_is_packed_when_fetches_left_much(upstream: Repository, tmp_path: Path) -> None:
+    mirrors = Mirrors(tmp_path / "mirrors", packs_at_most=0, loose_at_most=-1)
+    base = upstream.commit({"a": "1\n"})
+    gone = upstream.commit({"a": "2\n"})
+    mirror = mirrors.update("o/r", str(upstream.path))
+    upstream.git("reset", "--quiet", "--hard", base)
+    upstream.git("gc", "--quiet")
+    for number in range(3):
+        upstream.commit({"b": f"{number}\n"})
+        with mirror.kept_open() as opened:
+            assert opened.has(gone)
+            mirrors.update("o/r", str(upstream.path))
+            assert opened.changes(base, gone)
+            assert opened.has(upstream.head())
+    assert len([*mirror.path.glob("objects/pack/*.pack")]) == 1
+    assert not [*mirror.path.glob("objects/??")]
+    assert mirror.has(gone)
+
+
+def test_a_ca_bundle_of_ones_own(upstream: Repository, tmp_path: Path) -> None:
+    commit = upstream.commit({"a": "1\n"})
+    certificate, key = _self_signed(tmp_path)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate, key)
+    credentials = ("x-access-token", SECRET)
+    with _served(upstream.path.parent, tls) as server:
+        url = f"{server}/upstream/.git"
+        with pytest.raises(SourceUnavailableError, match="certificate"):
+            Mirrors(tmp_path / "strict").update("o/r", url, credentials=credentials)
+        trusting = Mirrors(tmp_path / "trusting", ca_bundle=certificate)
+        assert trusting.update("o/r", url, credentials=credentials).has(commit)
