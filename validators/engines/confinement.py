@@ -1,6 +1,7 @@
 """What a container may do: pure, from Limits to the engine's own words."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from docker.types import LogConfig, Ulimit
@@ -17,7 +18,6 @@ UV_CACHE_VOLUME = "miner-uv-cache"
 
 _MB = 1 << 20
 _OPEN_FILES = 16384
-_PROCESSES = 65536  # counted per uid over all containers: the pids limit is the one that holds
 _HOSTNAME = "t"
 
 # What apt, dpkg and chown need; the guest has none of them, as it is not root and cannot become it.
@@ -35,19 +35,37 @@ _GUEST_ENV = {
 _ROOT_ENV = {"PATH": _SYSTEM_PATH, "HOME": "/root", "USER": "root", "LOGNAME": "root"}
 
 
-def run_config(limits: Limits, *, ipv6: bool) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habits:
+    """What engines and hosts differ in."""
+
+    ipv6: bool = True  # the host has it
+    tmpfs_owner: bool = True  # a tmpfs may be given to a user; podman knows no such option
+    processes: int | None = None  # a limit that must be named, or podman names one too high
+
+    @property
+    def guest_env(self) -> dict[str, str]:
+        """git trusts only folders of its own user, unless told otherwise."""
+        if self.tmpfs_owner:
+            return {}
+        trusted = {"GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": TREE}
+        return {"GIT_CONFIG_COUNT": "1"} | trusted
+
+
+def run_config(limits: Limits, habits: Habits) -> dict[str, Any]:
     """HostConfig arguments of a test run: no network, read-only root, no capability at all.
 
     The own host name resolves and ::1 exists, as honest tests use both.
     """
-    config = _common(limits)
+    config = _common(limits, habits)
     config |= {
         "read_only": True,
         "network_mode": "none",
         "extra_hosts": {_HOSTNAME: "127.0.0.1"},
-        "tmpfs": _mounts(limits) | {GUEST_HOME: _tmpfs(limits.memory_mb // 8, owner=GUEST_UID)},
+        "tmpfs": _mounts(limits, habits)
+        | {GUEST_HOME: _guests_tmpfs(limits.memory_mb // 8, habits)},
     }
-    if ipv6:
+    if habits.ipv6:
         config["sysctls"] = {
             "net.ipv6.conf.all.disable_ipv6": "0",
             "net.ipv6.conf.lo.disable_ipv6": "0",
@@ -55,15 +73,15 @@ def run_config(limits: Limits, *, ipv6: bool) -> dict[str, Any]:
     return config
 
 
-def install_config(limits: Limits) -> dict[str, Any]:
+def install_config(limits: Limits, habits: Habits) -> dict[str, Any]:
     """HostConfig arguments of an install: the network, a writable disk that is watched, uv's cache.
 
     TREE and /tmp are tmpfs here too: fast, bounded, and not in what is committed.
     """
-    config = _common(limits)
+    config = _common(limits, habits)
     config |= {
         "cap_add": list(_INSTALL_CAPABILITIES),
-        "tmpfs": _mounts(limits),
+        "tmpfs": _mounts(limits, habits),
         "binds": {UV_CACHE_VOLUME: {"bind": UV_CACHE, "mode": "rw"}},
     }
     if not limits.network:
@@ -82,13 +100,17 @@ def container_config(*, labels: Mapping[str, str], prologue: str = "") -> dict[s
         "labels": dict(labels),
         "stdin_open": True,
         "tty": False,
-        "healthcheck": {"test": ["NONE"]},
     }
 
 
+def run_prologue(habits: Habits) -> str:
+    """Before a run's main process. Root has no capability, but these folders are its own."""
+    return "" if habits.tmpfs_owner else f"chmod 1777 {TREE} {GUEST_HOME}\n"
+
+
 def install_prologue() -> str:
-    """Before an install's main process: a fresh volume belongs to root."""
-    return f"chown {GUEST_UID}:{GUEST_UID} {UV_CACHE}\n"
+    """Before an install's main process: a fresh volume, and podman's tmpfs, belong to root."""
+    return f"chown {GUEST_UID}:{GUEST_UID} {TREE} {UV_CACHE}\n"
 
 
 def guest_env(*, installs: bool) -> dict[str, str]:
@@ -102,8 +124,11 @@ def root_env(*, installs: bool) -> dict[str, str]:
     return _LOCALE | _ROOT_ENV | ({"UV_NO_CACHE": "1"} if installs else {})
 
 
-def _common(limits: Limits) -> dict[str, Any]:
+def _common(limits: Limits, habits: Habits) -> dict[str, Any]:
     memory = limits.memory_mb * _MB
+    ulimits = {"core": 0, "fsize": limits.disk_mb * _MB, "nofile": _OPEN_FILES}
+    if habits.processes is not None:
+        ulimits["nproc"] = habits.processes
     return {
         "cap_drop": ["ALL"],
         "security_opt": ["no-new-privileges"],
@@ -115,25 +140,28 @@ def _common(limits: Limits) -> dict[str, Any]:
         "ipc_mode": "private",
         "log_config": LogConfig(type="none"),
         "oom_score_adj": 500,  # when the host runs out, the guest goes first
-        "ulimits": [
-            Ulimit(name="core", soft=0, hard=0),
-            Ulimit(name="fsize", soft=limits.disk_mb * _MB, hard=limits.disk_mb * _MB),
-            Ulimit(name="nofile", soft=_OPEN_FILES, hard=_OPEN_FILES),
-            Ulimit(name="nproc", soft=_PROCESSES, hard=_PROCESSES),
-        ],
+        "ulimits": [Ulimit(name=name, soft=n, hard=n) for name, n in ulimits.items()],
     }
 
 
-def _mounts(limits: Limits) -> dict[str, str]:
+def _mounts(limits: Limits, habits: Habits) -> dict[str, str]:
     """tmpfs pages count as memory: together they stay below it, so a filled one says ENOSPC."""
     tree_mb = min(limits.disk_mb, limits.memory_mb // 2)
     tmp_mb = min(limits.disk_mb, limits.memory_mb // 4)
     return {
-        TREE: _tmpfs(tree_mb, owner=GUEST_UID),
-        "/tmp": _tmpfs(tmp_mb, owner=0, mode="1777"),  # noqa: S108 - the container's
-        "/run/miner": _tmpfs(32, owner=0),
+        TREE: _guests_tmpfs(tree_mb, habits),
+        "/tmp": _tmpfs(tmp_mb, habits, mode="1777"),  # noqa: S108 - the container's
+        "/run/miner": _tmpfs(32, habits, mode="0755"),
     }
 
 
-def _tmpfs(size_mb: int, *, owner: int, mode: str = "0755") -> str:
-    return f"rw,exec,nosuid,nodev,size={max(size_mb, 4)}m,mode={mode},uid={owner},gid={owner}"
+def _guests_tmpfs(size_mb: int, habits: Habits) -> str:
+    if habits.tmpfs_owner:
+        return f"{_tmpfs(size_mb, habits, mode='0755')},uid={GUEST_UID},gid={GUEST_UID}"
+    return _tmpfs(size_mb, habits, mode="1777")
+
+
+def _tmpfs(size_mb: int, habits: Habits, *, mode: str) -> str:
+    """Podman would fill it from the image, and take the image's mode, unless told otherwise."""
+    empty = "" if habits.tmpfs_owner else ",notmpcopyup"
+    return f"rw,exec,nosuid,nodev,size={max(size_mb, 4)}m,mode={mode}{empty}"

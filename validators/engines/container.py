@@ -123,7 +123,8 @@ class DockerContainer:
         conf = {"Labels": disowned | dict(labels), "Cmd": ["/bin/bash"], "Entrypoint": []}
         with machinery("commit an image"):
             made = self._api.commit(self.id, repository, version, conf=conf)
-        return Image(digest=str(made["Id"]), tag=tag)
+        digest = str(made["Id"]).removeprefix("sha256:")  # podman leaves the prefix out
+        return Image(digest=f"sha256:{digest}", tag=tag)
 
     @property
     def busy(self) -> bool:

@@ -2,8 +2,10 @@
 
 import re
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from requests.exceptions import RequestException
 
 from validators.engines import confinement
 from validators.engines.channel import Channel
+from validators.engines.confinement import Habits
 from validators.engines.container import DockerContainer, Wardrobe
 from validators.engines.disk import DiskWatcher
 from validators.engines.faults import machinery
@@ -31,6 +34,7 @@ from validators.model import Image, Limits
 _REPORT_BYTES = 256 << 20
 _START_S = 60.0
 _REGISTRY_S = 8
+_REMOVE_ATTEMPTS = 5
 
 
 class DockerEngine:
@@ -39,11 +43,11 @@ class DockerEngine:
     ANSWER_S = 300
     """How long one call may take; only pulls, commits and imports come near it."""
 
-    def __init__(self, api: APIClient, *, url: str, name: str, ipv6: bool) -> None:
+    def __init__(self, api: APIClient, *, url: str, name: str, habits: Habits) -> None:
         self._api = api
         self._url = url
         self._name = name
-        self._ipv6 = ipv6
+        self._habits = habits
         self._session = new_session()
         self._lock = threading.Lock()
         self._live: dict[str, DockerContainer] = {}
@@ -59,11 +63,14 @@ class DockerEngine:
         self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
     ) -> Iterator[DockerContainer]:
         """See the Protocol."""
-        env = Wardrobe(
-            guest=confinement.guest_env(installs=False), root=confinement.root_env(installs=False)
+        env = self._wardrobe(installs=False)
+        spec = _Spec(
+            image=image,
+            labels=labels or {},
+            host=confinement.run_config(limits, self._habits),
+            prologue=confinement.run_prologue(self._habits),
         )
-        host = confinement.run_config(limits, ipv6=self._ipv6)
-        with self._container(image, host, labels or {}, limits, env) as container:
+        with self._container(spec, limits, env) as container:
             yield container
 
     @contextmanager
@@ -71,11 +78,14 @@ class DockerEngine:
         self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
     ) -> Iterator[DockerContainer]:
         """See the Protocol."""
-        env = Wardrobe(
-            guest=confinement.guest_env(installs=True), root=confinement.root_env(installs=True)
+        env = self._wardrobe(installs=True)
+        spec = _Spec(
+            image=image,
+            labels=labels or {},
+            host=confinement.install_config(limits, self._habits),
+            prologue=confinement.install_prologue(),
         )
-        host = confinement.install_config(limits)
-        with self._container(image, host, labels or {}, limits, env) as container:
+        with self._container(spec, limits, env) as container:
             watcher = DiskWatcher(self._api, container, limit_mb=limits.disk_mb)
             try:
                 yield container
@@ -137,7 +147,7 @@ class DockerEngine:
             found = self._api.images(filters={"label": label})
         return tuple(
             (
-                Image(digest=str(image["Id"]), tag=(image.get("RepoTags") or [""])[0]),
+                Image(digest=str(image["Id"]), tag=_short((image.get("RepoTags") or [""])[0])),
                 dict(image.get("Labels") or {}),
                 int(image["Size"]),
             )
@@ -181,36 +191,38 @@ class DockerEngine:
     # -- the life of a container ------------------------------------------------------------------
 
     @contextmanager
-    def _container(
-        self,
-        image: Image,
-        host: Mapping[str, Any],
-        labels: Mapping[str, str],
-        limits: Limits,
-        env: Wardrobe,
-    ) -> Iterator[DockerContainer]:
-        prologue = confinement.install_prologue() if "binds" in host else ""
-        ours = {OWNER_LABEL: str(this_process()), SESSION_LABEL: self._session}
-        config = confinement.container_config(labels={**labels, **ours}, prologue=prologue)
+    def _container(self, spec: "_Spec", limits: Limits, env: Wardrobe) -> Iterator[DockerContainer]:
         with ExitStack() as undo:
             with machinery("create a container"):
-                container_id = self._create(image, config, host)
+                container_id = self._create(spec)
             undo.callback(self._remove, container_id)
             with machinery("start a container"):
                 channel = self._start(container_id, undo)
+            # Closed only after the removal: a container that is stopping cannot always be removed.
+            undo.callback(self._remove, container_id)
             container = DockerContainer(self._api, container_id, channel, limits, env)
             self._register(container)
             undo.callback(self._forget, container)
             yield container
 
-    def _create(self, image: Image, config: dict[str, Any], host: Mapping[str, Any]) -> str:
+    def _wardrobe(self, *, installs: bool) -> Wardrobe:
+        guest = confinement.guest_env(installs=installs) | self._habits.guest_env
+        return Wardrobe(guest=guest, root=confinement.root_env(installs=installs))
+
+    def _create(self, spec: "_Spec") -> str:
+        ours = {OWNER_LABEL: str(this_process()), SESSION_LABEL: self._session}
+        config = confinement.container_config(
+            labels={**spec.labels, **ours}, prologue=spec.prologue
+        )
         try:
             created = self._api.create_container(
-                image=image.digest, host_config=self._api.create_host_config(**host), **config
+                image=spec.image.digest,
+                host_config=self._api.create_host_config(**spec.host),
+                **config,
             )
         except ImageNotFound as error:
             raise EngineUnavailableError(
-                f"The image {image.tag or image.digest} is gone: it will be made again."
+                f"The image {spec.image.tag or spec.image.digest} is gone: it will be made again."
             ) from error
         return str(created["Id"])
 
@@ -238,17 +250,37 @@ class DockerEngine:
             self._live.pop(container.id, None)
 
     def _remove(self, container_id: str) -> bool:
-        """False when it was gone already."""
+        """False when it was gone already, or someone else is removing it."""
         with machinery("remove a container"):
-            try:
-                self._api.remove_container(container_id, force=True, v=True)
-            except NotFound:
-                return False
-            except APIError as error:
-                if error.status_code == 409:  # someone else is removing it
+            for attempt in range(_REMOVE_ATTEMPTS):
+                try:
+                    self._api.remove_container(container_id, force=True, v=True)
+                except NotFound:
                     return False
-                raise
-        return True
+                except APIError as error:
+                    if error.status_code == 409:
+                        return False
+                    if attempt == _REMOVE_ATTEMPTS - 1:
+                        raise
+                    time.sleep(0.1 * (attempt + 1))  # podman: it was just stopping
+                else:
+                    return True
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spec:
+    """A container to be created."""
+
+    image: Image
+    labels: Mapping[str, str]
+    host: Mapping[str, Any]
+    prologue: str
+
+
+def _short(tag: str) -> str:
+    """Podman writes out what a short tag stands for."""
+    return tag.rpartition("/library/")[2].removeprefix("localhost/")
 
 
 def _digest(api: APIClient, tag: str) -> str:

@@ -1,6 +1,7 @@
 """Where engines listen, and what one must be able to enforce before a guest is let in."""
 
 import os
+import resource
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,12 +11,14 @@ from docker.api.client import APIClient
 from docker.errors import DockerException
 from requests.exceptions import RequestException
 
+from validators.engines.confinement import Habits
 from validators.engines.docker import DockerEngine
 from validators.engines.faults import machinery
 from validators.errors import EngineTooOldError, EngineUnavailableError
 
 _MINIMUM_API = (1, 40)
 _ANSWER_S = 10
+_PROCESSES = 32768  # counted per uid over all containers: the pids limit is the one that holds
 _NEEDED = {
     "MemoryLimit": "memory",
     "PidsLimit": "process",
@@ -102,8 +105,18 @@ def _fit(api: APIClient, url: str) -> DockerEngine:
         api.close()
         raise EngineTooOldError(problem)
     api.timeout = DockerEngine.ANSWER_S
+    name = _name(version)
+    return DockerEngine(api, url=url, name=name, habits=_habits(name))
+
+
+def _habits(name: str) -> Habits:
+    """As far as this process can tell; an engine elsewhere is taken for one like this host's."""
     ipv6 = Path("/proc/sys/net/ipv6").exists()
-    return DockerEngine(api, url=url, name=_name(version), ipv6=ipv6)
+    if name != "podman":
+        return Habits(ipv6=ipv6)
+    hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    processes = _PROCESSES if hard == resource.RLIM_INFINITY else min(hard, _PROCESSES)
+    return Habits(ipv6=ipv6, tmpfs_owner=False, processes=processes)
 
 
 def unfitness(version: Mapping[str, Any], facts: Mapping[str, Any]) -> str | None:

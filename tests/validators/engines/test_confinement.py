@@ -1,6 +1,9 @@
 """What is asked of the engine for a guest."""
 
+from itertools import product
+
 from validators.engines.confinement import (
+    Habits,
     container_config,
     guest_env,
     install_config,
@@ -10,10 +13,12 @@ from validators.engines.confinement import (
 from validators.model import Limits
 
 LIMITS = Limits(memory_mb=1024, cpus=1.5, pids=99, disk_mb=300, network=True)
+DOCKER = Habits()
+PODMAN = Habits(tmpfs_owner=False, processes=9000)
 
 
 def test_a_run_never_has_a_network_a_capability_or_a_host_path() -> None:
-    config = run_config(LIMITS, ipv6=True)
+    config = run_config(LIMITS, DOCKER)
     assert config["network_mode"] == "none"
     assert config["read_only"] is True
     assert config["cap_drop"] == ["ALL"]
@@ -23,7 +28,7 @@ def test_a_run_never_has_a_network_a_capability_or_a_host_path() -> None:
 
 
 def test_limits_are_passed_on() -> None:
-    config = run_config(LIMITS, ipv6=True)
+    config = run_config(LIMITS, DOCKER)
     assert config["mem_limit"] == config["memswap_limit"] == 1024 << 20
     assert (config["pids_limit"], config["nano_cpus"]) == (99, 1_500_000_000)
     ulimits = {limit["Name"]: limit["Hard"] for limit in config["ulimits"]}
@@ -33,8 +38,9 @@ def test_limits_are_passed_on() -> None:
 
 
 def test_filled_work_places_stay_below_the_memory_limit() -> None:
-    for limits in (LIMITS, Limits(), Limits(memory_mb=256, disk_mb=100_000)):
-        config = run_config(limits, ipv6=True)
+    cases = (LIMITS, Limits(), Limits(memory_mb=256, disk_mb=100_000))
+    for limits, habits in product(cases, (DOCKER, PODMAN)):
+        config = run_config(limits, habits)
         sizes = [
             int(option.removeprefix("size=").removesuffix("m"))
             for options in config["tmpfs"].values()
@@ -45,17 +51,17 @@ def test_filled_work_places_stay_below_the_memory_limit() -> None:
 
 
 def test_an_install_mounts_the_cache_volume_and_no_host_path() -> None:
-    config = install_config(LIMITS)
+    config = install_config(LIMITS, DOCKER)
     assert list(config["binds"]) == ["miner-uv-cache"]
     assert "network_mode" not in config
     assert config["cap_drop"] == ["ALL"]
     assert "SYS_ADMIN" not in config["cap_add"]
-    assert install_config(Limits(network=False))["network_mode"] == "none"
+    assert install_config(Limits(network=False), DOCKER)["network_mode"] == "none"
 
 
 def test_a_host_without_ipv6_is_not_asked_for_it() -> None:
-    assert "sysctls" in run_config(LIMITS, ipv6=True)
-    assert "sysctls" not in run_config(LIMITS, ipv6=False)
+    assert "sysctls" in run_config(LIMITS, DOCKER)
+    assert "sysctls" not in run_config(LIMITS, Habits(ipv6=False))
 
 
 def test_root_starts_nothing_from_where_the_guest_may_write() -> None:
@@ -65,3 +71,12 @@ def test_root_starts_nothing_from_where_the_guest_may_write() -> None:
 
 def test_labels_are_kept() -> None:
     assert container_config(labels={"a": "b"})["labels"] == {"a": "b"}
+
+
+def test_podman_is_given_a_process_limit_and_folders_anyone_may_write() -> None:
+    config = run_config(LIMITS, PODMAN)
+    assert {limit["Name"]: limit["Hard"] for limit in config["ulimits"]}["nproc"] == 9000
+    assert "uid=" not in config["tmpfs"]["/testbed"]
+    assert "mode=1777" in config["tmpfs"]["/testbed"]
+    assert PODMAN.guest_env["GIT_CONFIG_VALUE_0"] == "/testbed"
+    assert DOCKER.guest_env == {}
