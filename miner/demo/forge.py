@@ -28,7 +28,16 @@ from miner.demo.stories import tell
 from miner.progress import Progress
 
 _MERGE_OF = "merge of #"  # closed by the merge commit of that pull, not by the pull
-_MADE_FROM = ("histories", "fast_import", "stories", "made", "forge", "sdists", "languages")
+_MADE_FROM = (
+    "histories",
+    "fast_import",
+    "stories",
+    "made",
+    "made_files",
+    "forge",
+    "sdists",
+    "languages",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,17 @@ from miner.demo.histories import (
     Step,
     changes_between,
 )
+from miner.demo.made_files import (
+    BALANCE,
+    BALANCE_TESTS,
+    EXPENSES_TEST,
+    HYPHEN_TEST,
+    LICENSE,
+    LONGEST,
+    SHORTEST,
+    WORDS,
+    WORDS_TESTS,
+)
 from miner.demo.pulls import (
     CommentRecord,
     IssueRecord,
@@ -28,26 +39,6 @@ TALLY = "demo/tally"
 LEDGER = "demo/ledger"
 UNKNOWN_REQUIREMENT = "evergreen-demo-package-that-does-not-exist"
 _BOT = Identity("dependabot", "dependabot[bot]")
-
-_LICENSE = """MIT License
-
-Copyright (c) 2026 the demo's authors
-
-Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
-associated documentation files (the "Software"), to deal in the Software without restriction,
-including without limitation the rights to use, copy, modify, merge, publish, distribute,
-sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
-furnished to do so, subject to the following conditions:
-
-The above copyright notice and this permission notice shall be included in all copies or
-substantial portions of the Software.
-
-THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT
-NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
-NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES
-OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN
-CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
-"""
 
 
 @dataclass(slots=True)
@@ -78,7 +69,7 @@ packages = ["{name}"]
 """
     return {
         "pyproject.toml": SourceFile(pyproject.encode()),
-        "LICENSE": SourceFile(_LICENSE.encode()),
+        "LICENSE": SourceFile(LICENSE.encode()),
         "README.md": SourceFile(f"# {name}\n\n{summary}.\n".encode()),
     }
 
@@ -94,8 +85,8 @@ def tally() -> MadeRepository:
     files = _project("tally", "Counts words", ())
     files["tally/__init__.py"] = SourceFile(b'"""Counts words."""\n')
     files["requirements-dev.txt"] = SourceFile(b"pytest==8.3.4\n")
-    files["tally/words.py"] = SourceFile(_WORDS.encode())
-    files["tests/test_words.py"] = SourceFile(_TESTS.encode())
+    files["tally/words.py"] = SourceFile(WORDS.encode())
+    files["tests/test_words.py"] = SourceFile(WORDS_TESTS.encode())
     made.history.release("v0.1.0", files, at=day)
     made.records += [
         IssueRecord(
@@ -108,14 +99,14 @@ def tally() -> MadeRepository:
         ),
     ]
     _merge(
-        made, 2, day + timedelta(days=2), "Add longest()", _Addition("longest", _LONGEST), body=""
+        made, 2, day + timedelta(days=2), "Add longest()", _Addition("longest", LONGEST), body=""
     )
     _merge(
         made,
         3,
         day + timedelta(days=4),
         "Add shortest()",
-        _Addition("shortest", _SHORTEST),
+        _Addition("shortest", SHORTEST),
         body="Fixes #2, which forgot the other end.",
     )
     _reverted_pull(made, day + timedelta(days=10))
@@ -142,8 +133,8 @@ def ledger() -> MadeRepository:
         )
     )
     files = _project("ledger", "Adds amounts", (UNKNOWN_REQUIREMENT,))
-    files["ledger/__init__.py"] = SourceFile(_LEDGER.encode())
-    files["tests/test_ledger.py"] = SourceFile(_LEDGER_TESTS.encode())
+    files["ledger/__init__.py"] = SourceFile(BALANCE.encode())
+    files["tests/test_ledger.py"] = SourceFile(BALANCE_TESTS.encode())
     made.history.release("0.1.0", files, at=day)
     made.records += [
         IssueRecord(
@@ -159,8 +150,8 @@ def ledger() -> MadeRepository:
         ),
     ]
     changes: Changes = {
-        "ledger/__init__.py": SourceFile(_LEDGER.replace(" if amount > 0", "").encode()),
-        "tests/test_ledger.py": SourceFile((_LEDGER_TESTS + _LEDGER_NEW_TEST).encode()),
+        "ledger/__init__.py": SourceFile(BALANCE.replace(" if amount > 0", "").encode()),
+        "tests/test_ledger.py": SourceFile((BALANCE_TESTS + EXPENSES_TEST).encode()),
     }
     _merge(
         made, 2, day + timedelta(days=3), "Subtract expenses", changes, body="Fixes #1", closes=1
@@ -196,7 +187,9 @@ def _reverted_pull(made: MadeRepository, at: datetime) -> None:
                 b"text.split()", b"text.replace('-', ' ').split()"
             )
         ),
-        "tests/test_words.py": SourceFile(before["tests/test_words.py"].data + _HYPHEN.encode()),
+        "tests/test_words.py": SourceFile(
+            before["tests/test_words.py"].data + HYPHEN_TEST.encode()
+        ),
     }
     title = "Split at hyphens"
     _merge(made, 5, at, title, changes, body="Fixes #4", closes=4, method=Method.MERGE)
@@ -292,50 +285,3 @@ def _merge(  # noqa: PLR0913  a made pull has these parts
             closing_references=() if closes is None else (closes,),
         )
     )
-
-
-_WORDS = '''"""Words and how often they occur."""
-
-from collections import Counter
-
-
-def count(text):
-    """Word → how often it occurs."""
-    return Counter(text.split())
-'''
-_LONGEST = '''
-
-def longest(text):
-    """The longest word, or an empty string."""
-    return max(text.split(), key=len, default="")
-'''
-_SHORTEST = _LONGEST.replace("longest", "shortest").replace("max(", "min(")
-_TESTS = """from tally import words
-
-
-def test_count():
-    assert words.count("a b a") == {"a": 2, "b": 1}
-"""
-_HYPHEN = """
-
-def test_hyphen():
-    assert words.count("well-known") == {"well": 1, "known": 1}
-"""
-_LEDGER = '''"""Adds amounts."""
-
-
-def balance(amounts):
-    """The sum of all amounts."""
-    return sum(amount for amount in amounts if amount > 0)
-'''
-_LEDGER_TESTS = """from ledger import balance
-
-
-def test_balance():
-    assert balance([1, 2]) == 3
-"""
-_LEDGER_NEW_TEST = """
-
-def test_expenses():
-    assert balance([5, -2]) == 3
-"""

@@ -59,10 +59,7 @@ class RepositoryWorld:
     @property
     def has_git(self) -> bool:
         """Is there a repository behind the name, or are there issues alone?"""
-        try:
-            return self.facts is not None
-        except ConfigError:
-            return False
+        return _git_dir(self._git_root, self.record) is not None
 
     @functools.cached_property
     def default_branch(self) -> str:
@@ -187,16 +184,29 @@ def find_git_dir(git_root: Path, record: RepositoryRecord) -> Path:
     Tried below the root: the record's `git`, else owner/name.git, owner/name, owner__name.git,
     owner__name, name.git, name. ConfigError when none is there.
     """
-    owner, name = record.name.split("/")
-    stems = [record.name, f"{owner}__{name}", name]
-    tried = [record.git] if record.git else [f"{s}{end}" for s in stems for end in (".git", "")]
-    for path in (git_root / one for one in tried):
-        for git_dir in (path / ".git", path):
+    found = _git_dir(git_root, record)
+    if found is None:
+        raise ConfigError(
+            f"{git_root} holds no git repository for {record.name}; it may be named "
+            f"{', '.join(_names_of(record))}."
+        )
+    return found
+
+
+def _git_dir(git_root: Path, record: RepositoryRecord) -> Path | None:
+    for name in _names_of(record):
+        for git_dir in (git_root / name / ".git", git_root / name):
             if (git_dir / "HEAD").is_file():
                 return git_dir
-    raise ConfigError(
-        f"{git_root} holds no git repository for {record.name}; it may be named {', '.join(tried)}."
-    )
+    return None
+
+
+def _names_of(record: RepositoryRecord) -> Sequence[str]:
+    if record.git:
+        return (record.git,)
+    owner, name = record.name.split("/")
+    stems = (record.name, f"{owner}__{name}", name)
+    return [f"{stem}{end}" for stem in stems for end in (".git", "")]
 
 
 class World:
