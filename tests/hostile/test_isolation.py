@@ -245,11 +245,14 @@ def test_other_users_files_and_processes_are_closed(guest: DockerContainer) -> N
         assert not guest.exec(("sh", "-c", attempt), timeout_s=20).ok, attempt
 
 
-def test_privileges_cannot_be_won(guest: DockerContainer) -> None:
+def test_privileges_cannot_be_won(guest: DockerContainer, engine: DockerEngine) -> None:
+    # Podman's own seccomp profile lets a user namespace be made, in which nothing is won.
+    won = "unshare --user --map-root-user "
+    won += "cat /etc/shadow" if engine.name == "podman" else "id"
     for attempt in (
         "su -c id </dev/null",
         "mount -t tmpfs none /tmp",
-        "unshare --user --map-root-user id",
+        won,
         "chroot / id",
         "mknod /tmp/sda b 8 0",
         "setpriv --reuid=0 id",

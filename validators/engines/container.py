@@ -39,6 +39,15 @@ class Wardrobe:
     root: Mapping[str, str]
 
 
+def label_changes(labels: Mapping[str, str]) -> list[str]:
+    """Dockerfile instructions that set labels; podman heeds nothing else."""
+    quoted = {
+        key: value.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
+        for key, value in labels.items()
+    }
+    return [f'LABEL {key}="{value}"' for key, value in quoted.items()]
+
+
 class DockerContainer:
     """A container that runs, as the Protocol describes it. Made and removed by DockerEngine.
 
@@ -120,9 +129,14 @@ class DockerContainer:
         """See the Protocol."""
         repository, _, version = tag.rpartition(":")
         disowned = {OWNER_LABEL: "", SESSION_LABEL: ""}
-        conf = {"Labels": disowned | dict(labels), "Cmd": ["/bin/bash"], "Entrypoint": []}
+        changes = [*label_changes(disowned | dict(labels)), "ENTRYPOINT []", 'CMD ["/bin/bash"]']
         with machinery("commit an image"):
-            made = self._api.commit(self.id, repository, version, conf=conf)
+            made = self._api.commit(
+                self.id,
+                repository,
+                version,
+                changes=changes,  # repeated in the request, as the API has it
+            )
         digest = str(made["Id"]).removeprefix("sha256:")  # podman leaves the prefix out
         return Image(digest=f"sha256:{digest}", tag=tag)
 

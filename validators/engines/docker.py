@@ -16,7 +16,7 @@ from requests.exceptions import RequestException
 from validators.engines import confinement
 from validators.engines.channel import Channel
 from validators.engines.confinement import Habits
-from validators.engines.container import DockerContainer, Wardrobe
+from validators.engines.container import DockerContainer, Wardrobe, label_changes
 from validators.engines.disk import DiskWatcher
 from validators.engines.faults import machinery
 from validators.engines.ownership import (
@@ -128,10 +128,9 @@ class DockerEngine:
     def import_root(self, tar: Path, *, tag: str, labels: Mapping[str, str]) -> Image:
         """See the Protocol."""
         repository, _, version = tag.rpartition(":")
-        changes = [f"LABEL {key}={_quoted(value)}" for key, value in labels.items()]
         with machinery("import an image"):
             said = self._api.import_image(
-                src=str(tar), repository=repository, tag=version, changes=changes or None
+                src=str(tar), repository=repository, tag=version, changes=label_changes(labels)
             )
             digest = re.search(r"[0-9a-f]{64}", str(said))
             if digest is not None:  # podman does not heed the tag
@@ -291,7 +290,3 @@ def _digest(api: APIClient, tag: str) -> str:
 def _orphaned(found: Mapping[str, Any]) -> bool:
     owner = parse(str((found.get("Labels") or {}).get(OWNER_LABEL, "")))
     return owner is not None and is_dead(owner)
-
-
-def _quoted(value: str) -> str:
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
