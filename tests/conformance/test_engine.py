@@ -13,6 +13,8 @@ from validators.engines import DockerEngine, connect
 from validators.errors import EngineUnavailableError
 from validators.model import Image, Limits
 
+WORDS = 'two "lines"\nof $words \\ é'
+
 pytestmark = [pytest.mark.docker, pytest.mark.network, pytest.mark.timeout(300)]
 
 
@@ -268,11 +270,11 @@ def test_a_commit_keeps_the_disk_but_not_the_work_places(engine: DockerEngine, b
     tag = "miner-test:commit"
     with engine.install(base, Limits(network=True)) as container:
         sh(container, f"echo kept >/opt/venv/kept; touch {TREE}/gone /tmp/gone")
-        made = container.commit(tag, labels={"miner.test": "commit", "miner.words": "two words"})
+        made = container.commit(tag, labels={"miner.test": "commit", "miner.words": WORDS})
     try:
         assert engine.find(tag) == made
         found = {image.tag: labels for image, labels, _ in engine.images(label="miner.test")}
-        assert found[tag]["miner.words"] == "two words"
+        assert found[tag]["miner.words"] == WORDS
         assert not found[tag]["miner.owner"]
         with engine.run(made, LIMITS) as container:
             assert sh(container, f"cat /opt/venv/kept; ls {TREE} /tmp").split() == [

@@ -11,6 +11,7 @@ from docker.api.client import APIClient
 from validators.engines.channel import Channel
 from validators.engines.commands import Command, Commands, Ended
 from validators.engines.faults import machinery
+from validators.engines.labels import instructions
 from validators.engines.ownership import OWNER_LABEL, SESSION_LABEL
 from validators.engines.streams import HeadAndTail
 from validators.errors import EngineUnavailableError
@@ -37,15 +38,6 @@ class Wardrobe:
 
     guest: Mapping[str, str]
     root: Mapping[str, str]
-
-
-def label_changes(labels: Mapping[str, str]) -> list[str]:
-    """Dockerfile instructions that set labels; podman heeds nothing else."""
-    quoted = {
-        key: value.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
-        for key, value in labels.items()
-    }
-    return [f'LABEL {key}="{value}"' for key, value in quoted.items()]
 
 
 class DockerContainer:
@@ -129,7 +121,7 @@ class DockerContainer:
         """See the Protocol."""
         repository, _, version = tag.rpartition(":")
         disowned = {OWNER_LABEL: "", SESSION_LABEL: ""}
-        changes = [*label_changes(disowned | dict(labels)), "ENTRYPOINT []", 'CMD ["/bin/bash"]']
+        changes = [*instructions(disowned | dict(labels)), "ENTRYPOINT []", 'CMD ["/bin/bash"]']
         with machinery("commit an image"):
             made = self._api.commit(
                 self.id,

@@ -16,9 +16,10 @@ from requests.exceptions import RequestException
 from validators.engines import confinement
 from validators.engines.channel import Channel
 from validators.engines.confinement import Habits
-from validators.engines.container import DockerContainer, Wardrobe, label_changes
+from validators.engines.container import DockerContainer, Wardrobe
 from validators.engines.disk import DiskWatcher
 from validators.engines.faults import machinery
+from validators.engines.labels import instructions, read
 from validators.engines.ownership import (
     OWNER_LABEL,
     SESSION_LABEL,
@@ -130,7 +131,7 @@ class DockerEngine:
         repository, _, version = tag.rpartition(":")
         with machinery("import an image"):
             said = self._api.import_image(
-                src=str(tar), repository=repository, tag=version, changes=label_changes(labels)
+                src=str(tar), repository=repository, tag=version, changes=instructions(labels)
             )
             digest = re.search(r"[0-9a-f]{64}", str(said))
             if digest is not None:  # podman does not heed the tag
@@ -147,7 +148,7 @@ class DockerEngine:
         return tuple(
             (
                 Image(digest=str(image["Id"]), tag=_short((image.get("RepoTags") or [""])[0])),
-                dict(image.get("Labels") or {}),
+                read(image.get("Labels")),
                 int(image["Size"]),
             )
             for image in found
@@ -160,7 +161,7 @@ class DockerEngine:
             reference = image.tag if current and current.digest == image.digest else image.digest
             try:
                 self._api.remove_image(reference)
-            except ImageNotFound:
+            except NotFound:
                 return True
             except APIError as error:
                 if error.status_code == 409:
