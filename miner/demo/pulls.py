@@ -198,7 +198,7 @@ def write_pulls(path: Path, records: Iterable[Record]) -> None:
 def flat_records(row: Mapping[str, object]) -> tuple[Record, ...]:
     """One flat row → its repository's issue(s) and pull.
 
-    Row: repo, pr_number, issue_numbers, merge_sha, base_sha, merged_at, pr_title, issue_title,
+    Row: repo, pr_number, issue_numbers, merge_sha, merged_at, pr_title, issue_title,
     issue_body; other keys are left alone. Dates that the row does not have are placed before the
     merge: the issue two days, the pull one. The first issue carries the text.
     """
@@ -221,7 +221,6 @@ def flat_records(row: Mapping[str, object]) -> tuple[Record, ...]:
         created_at=merged_at - timedelta(days=1),
         merged_at=merged_at,
         merge_commit=str(row["merge_sha"]),
-        base_commit=None if row.get("kind") == "merge" else _text(row.get("base_sha")),
         closing_references=() if where else tuple(numbers),
     )
     texts = [str(row.get("issue_body") or ""), *[""] * len(numbers)]
@@ -239,7 +238,3 @@ def flat_records(row: Mapping[str, object]) -> tuple[Record, ...]:
         for issue, text in zip(numbers, texts, strict=False)
     )
     return (*issues_told, pull)
-
-
-def _text(value: object) -> str | None:
-    return str(value) if value else None
