@@ -4,16 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, exists, func, select
 
 from miner.model import Stage, StageReport, StoredRecipe
 from miner.store import blobs, documents
 from miner.store.connection import Sql
 from miner.store.evidence import Evidence, evidence
 from miner.store.funnel import Funnel, funnel
+from miner.store.leases import VERIFY
 from miner.store.passes import PassedNight, PassStore
+from miner.store.publish import current_instances
 from miner.store.status import Status, status
-from miner.store.tables import GATE_POLICIES, RECIPES, REQUESTS, WATCHES
+from miner.store.tables import (
+    CANDIDATES,
+    EXAMINATIONS,
+    GATE_POLICIES,
+    RECIPES,
+    REQUESTS,
+    WATCHES,
+)
 from miner.store.verify import read_recipes
 from validators.model import Recipe
 
@@ -111,6 +120,35 @@ class AdminStore:
             return self._sql.add(
                 connection, REQUESTS, kind=kind, subject=subject, author=author, reason=reason
             )
+
+    def revalidate(self, *, examined_before: datetime, limit: int, reason: str) -> int:
+        """Ask once more for instances whose newest answer is older; how many were asked for.
+
+        Oldest first; those that are asked for already are left out. New work goes before them.
+        """
+        open_request = exists().where(
+            REQUESTS.c.kind == VERIFY,
+            REQUESTS.c.subject == CANDIDATES.c.instance_id,
+            REQUESTS.c.id > EXAMINATIONS.c.request_id,
+        )
+        query = (
+            current_instances()
+            .where(EXAMINATIONS.c.examined_at < examined_before, ~open_request)
+            .order_by(EXAMINATIONS.c.examined_at, CANDIDATES.c.instance_id)
+            .limit(limit)
+        )
+        with self._sql.write() as connection:
+            ids = [row.instance_id for row in connection.execute(query).all()]
+            for instance_id in ids:
+                self._sql.add(
+                    connection,
+                    REQUESTS,
+                    kind=VERIFY,
+                    subject=instance_id,
+                    author=None,
+                    reason=reason,
+                )
+        return len(ids)
 
     def funnel(self, *, repo: str | None = None) -> Funnel:
         """Counts by stage and reason over the newest version of each pull."""

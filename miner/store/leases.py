@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, Integer, Select, Subquery, and_, exists, func, literal, select
+from sqlalchemy import Connection, Select, Subquery, and_, case, exists, func, literal, select
 from sqlalchemy.sql.elements import ColumnElement
 
 from miner.holder import is_dead
@@ -190,13 +190,17 @@ def _due(wanted: Wanted, *, now: datetime) -> Subquery:
             ~waiting,
             ~is_parked(task, wanted),
         )
-        .order_by(
-            (task.c.request_id > 0).cast(Integer).desc(), task.c.merged_at.desc(), CANDIDATES.c.id
-        )
+        .order_by(_turn(task), task.c.merged_at.desc(), CANDIDATES.c.id)
         .limit(wanted.limit)
         .with_for_update(of=CANDIDATES, skip_locked=True)  # SQLite has none, and needs none
     )
     return query.subquery("due")
+
+
+def _turn(task: Subquery) -> ColumnElement[int]:
+    """What people ask for first, then what is new, then revalidation."""
+    asked_by = select(REQUESTS.c.author).where(REQUESTS.c.id == task.c.request_id)
+    return case((task.c.request_id == 0, 1), (asked_by.scalar_subquery().is_not(None), 0), else_=2)
 
 
 def _same_inputs(task: Subquery, wanted: Wanted) -> ColumnElement[bool]:

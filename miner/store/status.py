@@ -32,7 +32,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parked:
-    """A task whose machinery failed too often; `miner request verify ID` makes it due again."""
+    """A task whose machinery failed too often; a request or a new recipe makes it due again."""
 
     instance_id: str
     failures: int
@@ -72,7 +72,16 @@ def _rows(connection: Connection, column: ColumnElement[int]) -> int:
 
 
 def _open_requests(connection: Connection) -> int:
-    answered = exists().where(EXAMINATIONS.c.request_id == REQUESTS.c.id)
+    # the answer to a newer request of the same instance answers this one too
+    answered = exists(
+        select(EXAMINATIONS.c.id)
+        .join(CANDIDATES, CANDIDATES.c.id == EXAMINATIONS.c.candidate_id)
+        .where(
+            CANDIDATES.c.instance_id == REQUESTS.c.subject,
+            EXAMINATIONS.c.request_id >= REQUESTS.c.id,
+        )
+        .correlate(REQUESTS)
+    )
     query = select(func.count(REQUESTS.c.id)).where(REQUESTS.c.kind == VERIFY, ~answered)
     return int(connection.execute(query).scalar_one())
 

@@ -201,3 +201,36 @@ def test_a_candidate_that_is_rejected_now_is_not_claimed(database: Database) -> 
 def test_unknown_evidence_is_none(database: Database) -> None:
     assert database.admin.evidence("o__r-1") is None
     assert candidate(1).instance_id == "o__r-1"
+
+
+def test_people_come_first_then_new_work_then_revalidation(database: Database) -> None:
+    one, two, three = with_candidates(database, 1, 2, 3)
+    claim(database)
+    for each in (one, two):
+        database.verify.save_examined(accepted(each), holder=ME, now=NOW)
+    database.verify.release(three, holder=ME, error=None, now=NOW)
+    revalidate = database.admin.revalidate
+    assert revalidate(examined_before=NOW, limit=9, reason="monthly") == 0
+    assert revalidate(examined_before=later(days=1), limit=1, reason="monthly") == 1
+    assert revalidate(examined_before=later(days=1), limit=9, reason="monthly") == 1
+    assert revalidate(examined_before=later(days=1), limit=9, reason="monthly") == 0
+    database.admin.request("verify", two.instance_id, author="ann", reason="doubt")
+    assert database.admin.status().open_requests == 3
+    assert claim(database, now=later(days=2)) == (two, three, one)
+    for each in (one, two, three):
+        database.verify.save_examined(accepted(each), holder=ME, now=later(days=2))
+    assert claim(database) == ()
+    assert revalidate(examined_before=later(days=1), limit=9, reason="monthly") == 0
+    assert database.admin.status().open_requests == 0
+
+
+def test_an_instance_that_fails_its_revalidation_is_published_no_more(database: Database) -> None:
+    (one,) = with_candidates(database, 1)
+    claim(database)
+    database.verify.save_examined(accepted(one), holder=ME, now=NOW)
+    database.admin.revalidate(examined_before=later(days=1), limit=9, reason="monthly")
+    claim(database)
+    database.verify.save_examined(refused(one, Flaw.FLAKY), holder=ME, now=NOW)
+    assert database.publish.instances(window=(None, None)) == ()
+    funnel = database.admin.funnel()
+    assert (funnel.instances, dict(funnel.verify_rejections)) == (0, {"flaky": 1})
