@@ -160,6 +160,7 @@ def run_verify(
             limit=limit,
             now=now,
             progress=bars,
+            in_flight=house.settings.workers + 1,  # the next tree is ready when a worker is
         )
     store.admin.save_report(report)
     return report
