@@ -41,7 +41,7 @@ GitOption = Annotated[
     Path | None, typer.Option("--git", help="A folder of bare repositories: owner/name.git.")
 ]
 PullsOption = Annotated[
-    Path | None, typer.Option("--pulls", help="Issues and pulls as JSONL; see docs/demo.md.")
+    Path | None, typer.Option("--pulls", help="Issues and pulls as JSONL; see docs/forge.md.")
 ]
 PortOption = Annotated[int, typer.Option("--port", help="Port on 127.0.0.1; 0: any free one.")]
 
