@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import os
+import re
 import select
 import shutil
 import signal
@@ -15,12 +16,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
-from miner.errors import BadItemError, ConfigError
+from miner.errors import BadItemError, ConfigError, RetryableError
 
 READ_TIMEOUT_S = 300
 OUTPUT_LIMIT_MB = 512
 
 _CHUNK = 1 << 16
+_TROUBLE = re.compile(
+    r"no space left on device|disk quota exceeded|unable to write [^\n]*|unable to create [^\n]*"
+    r"|out of memory|cannot allocate memory|read-only file system|input/output error"
+    r"|object file \S+ is empty|(?:loose|packed) object [^\n]* is corrupt|inflate: [^\n]*"
+    r"|detected dubious ownership",
+    re.IGNORECASE,
+)
+"""What git says when the machine, not the repository, is at fault."""
 
 _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _SETTINGS = {
@@ -111,18 +120,49 @@ def run(  # noqa: PLR0913  # all but two have a default
 ) -> Answer:
     """Run git to its end.
 
-    TooLongError after `timeout_s`, BadItemError past `output_limit_mb`; the caller judges the exit
+    TooLongError after `timeout_s`, BadItemError past `output_limit_mb`, RetryableError where this
+    machine is to blame (a full disk, no memory, a damaged mirror); else the caller judges the exit
     code. Every process git started is gone afterwards.
     """
+    try:
+        answer = _run(
+            command(git_dir, arguments, settings or {}),
+            environment(env),
+            stdin=stdin,
+            timeout_s=timeout_s,
+            output_limit_mb=output_limit_mb,
+        )
+    except TimeoutError as error:
+        raise TooLongError(
+            f"git {arguments[0]} took longer than {timeout_s:.0f} s and was ended."
+        ) from error
+    except OSError as error:
+        raise RetryableError(f"git could not be run here: {error.strerror}.") from error
+    trouble = _TROUBLE.search(answer.error)
+    if trouble is not None or answer.exit_code < 0:
+        what = trouble[0] if trouble else f"ended by signal {-answer.exit_code}"
+        raise RetryableError(f"git {arguments[0]} failed on this machine: {what}.")
+    return answer
+
+
+def _run(
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    stdin: bytes,
+    timeout_s: float,
+    output_limit_mb: float,
+) -> Answer:
+    """`run` in the machine's terms: OSError, TimeoutError."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
         given.write(stdin)
         given.seek(0)
         process = subprocess.Popen(
-            command(git_dir, arguments, settings or {}),
+            argv,
             stdin=given,
             stdout=subprocess.PIPE,
             stderr=complaints,
-            env=environment(env),
+            env=env,
             start_new_session=True,
             bufsize=0,
         )
@@ -130,10 +170,8 @@ def run(  # noqa: PLR0913  # all but two have a default
             deadline = time.monotonic() + timeout_s
             output = _read(cast(IO[bytes], process.stdout), deadline, output_limit_mb)
             process.wait(max(0.0, deadline - time.monotonic()))
-        except (subprocess.TimeoutExpired, TimeoutError) as error:
-            raise TooLongError(
-                f"git {arguments[0]} took longer than {timeout_s:.0f} s and was ended."
-            ) from error
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError from error
         finally:
             if process.returncode is None:
                 _kill(process)

@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from miner.errors import BadItemError
 from miner.git import command, index
 from miner.git.change import Comparison, RawChange, parse, raw_bytes
 from miner.git.commits import CommitHeader, parse_commit
-from miner.git.session import NAMES_AT_ONCE, Session
+from miner.git.session import NAMES_AT_ONCE, LostError, Session
 from miner.git.tree import TreeEntry, check, pack, parse_entries
 from validators.model import Tree
 
@@ -199,13 +199,16 @@ class Mirror:
         apply = ("apply", "--cached", "--whitespace=nowarn", "-")
         return all(self._run(*apply, stdin=patch, env=env).ok for patch in patches if patch)
 
+    def _batch(self, names: Sequence[str]) -> bytes:
+        if self.session is not None and len(names) <= NAMES_AT_ONCE:
+            with suppress(LostError):
+                return self.session.objects(names)
+        stdin = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+        return self._said(self._run("cat-file", "--batch", stdin=stdin))
+
     def _objects(self, names: Sequence[str]) -> list[tuple[str, str, bytes]]:
         """(kind, id, content) of objects, in order; kind "" for what is not there."""
-        if self.session is not None and len(names) <= NAMES_AT_ONCE:
-            output = self.session.objects(names)
-        else:
-            stdin = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
-            output = self._said(self._run("cat-file", "--batch", stdin=stdin))
+        output = self._batch(names)
         found, at = [], 0
         for _ in names:
             end = output.index(b"\n", at)
@@ -225,7 +228,8 @@ class Mirror:
             return ()
         found = self._objects(names)
         if found[0][0] != "commit":
-            return ()
+            # said by a session: let a git of its own say it again, which fails if it is damaged
+            return () if self.session is None else replace(self, session=None).find(names[0])
         try:
             return tuple(parse_commit(oid, raw) for kind, oid, raw in found if kind == "commit")
         except (ValueError, OverflowError, OSError) as error:
@@ -240,15 +244,18 @@ class Mirror:
         return tuple(entry for entry in entries if entry.path == path and entry.mode != "040000")
 
     def _compare(self, a: str, b: str, *options: str) -> Comparison:
-        if self.session is None:
-            answer = self._run("diff-tree", *_COMPARE, *options, self._checked(a), self._checked(b))
-            output = self._said(answer)
-        else:
-            for commit in (a, b):
-                self._header(commit)
-            output = self.session.compare(a, b, (*_COMPARE, *options))
+        output = self._diff_tree(a, b, (*_COMPARE, *options))
         changes, diff = parse(output)
         return Comparison(changes=changes, diff=diff)
+
+    def _diff_tree(self, a: str, b: str, options: Sequence[str]) -> bytes:
+        if self.session is not None:
+            for commit in (a, b):
+                self._header(commit)
+            with suppress(LostError):
+                return self.session.compare(a, b, options)
+        diff_tree = ("diff-tree", *options, self._checked(a), self._checked(b))
+        return self._said(self._run(*diff_tree))
 
     def _header(self, commit: str) -> CommitHeader:
         found = self._headers([commit])

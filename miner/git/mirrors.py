@@ -91,14 +91,20 @@ class Mirrors:
         when it cannot be reached now.
         """
         path = self._path(name)
-        remote = _Remote(name, clone_url, credentials, self.ca_bundle, self._askpass())
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(path.with_name(f".{path.name}.lock")):
-            if path.is_dir():
-                remote.fetch(path, refs)
-                self._tidy(path)
-            else:
-                self._create(path, remote, refs)
+        remote = _Remote(name, clone_url, credentials, self.ca_bundle, self.root / "askpass.sh")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._write_askpass(remote.askpass)
+            with _locked(path.with_name(f".{path.name}.lock")):
+                if path.is_dir():
+                    remote.fetch(path, refs)
+                    self._tidy(path)
+                else:
+                    self._create(path, remote, refs)
+        except OSError as error:
+            raise RetryableError(
+                f"The mirror of {name} cannot be written below {self.root}: {error.strerror}."
+            ) from error
         return Mirror(path, name)
 
     def _create(self, path: Path, remote: "_Remote", refs: Sequence[str]) -> None:
@@ -130,16 +136,13 @@ class Mirrors:
             raise ConfigError(f"{name!r} is not a repository name; it looks like owner/name.")
         return self.root / f"{name}.git"
 
-    def _askpass(self) -> Path:
-        """The askpass script; made when first needed, the same for all."""
-        script = self.root / "askpass.sh"
+    def _write_askpass(self, script: Path) -> None:
+        """Written when first needed; the same for all."""
         if not script.is_file():
-            self.root.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=self.root, delete=False) as made:
                 made.write(_ASKPASS)
             Path(made.name).chmod(0o700)
             Path(made.name).rename(script)
-        return script
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +241,6 @@ def _failure(name: str, error: str) -> MinerError:
         return NotFoundError(f"There is no repository {name} at its clone address.")
     if any(mark in said for mark in _REFUSED):
         return ConfigError(f"{name} does not exist or refuses the token; check both.")
-    if "no space left" in said:
-        return RetryableError(f"The disk is full: the mirror of {name} was not updated.")
     last = error.strip().splitlines()[-1:] or ["git said nothing"]
     return SourceUnavailableError(f"{name} cannot be fetched now: {last[0]}.")
 

@@ -24,6 +24,10 @@ NAMES_AT_ONCE = 200
 _CHUNK = 1 << 16
 
 
+class LostError(BadItemError):
+    """A process of the session ended; ask a git of its own, which can say why."""
+
+
 class Session:
     """Open git processes, each started when first asked."""
 
@@ -122,7 +126,7 @@ class _Talk:
         self._process.wait()
 
     def _hear(self) -> None:
-        """Wait for more. BadItemError when git ended, is too slow or says too much."""
+        """Wait for more. LostError when git ended, is too slow or says too much."""
         stream = cast(IO[bytes], self._process.stdout).fileno()
         ready, _, _ = select.select([stream], [], [], max(0.0, self._deadline - time.monotonic()))
         heard = os.read(stream, _CHUNK) if ready else b""
@@ -135,6 +139,6 @@ class _Talk:
         del self._heard[:size]
         return taken
 
-    def _lost(self) -> BadItemError:
+    def _lost(self) -> LostError:
         self.end()
-        return BadItemError(f"git {self._name} ended, took too long or answered too much.")
+        return LostError(f"git {self._name} ended, took too long or answered too much.")

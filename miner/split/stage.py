@@ -59,7 +59,13 @@ def split(  # noqa: PLR0913  # a stage is handed all it uses
 
     Every result is stored by itself: ended at any moment and called again, nothing is judged twice
     and nothing left out. A pull whose mirror is missing or cannot be read now stays due.
+    ConfigError when the policy wants a language that this version does not know.
     """
+    unknown = sorted(set(policy.languages) - set(LANGUAGES))
+    if unknown:
+        raise ConfigError(
+            f"The gate policy wants {', '.join(unknown)}; known are {', '.join(sorted(LANGUAGES))}."
+        )
     started_at, counts, retried = now(), Counter[str](), 0
     progress.start(Stage.SPLIT, total=None)
     opened = _OpenMirrors(mirrors)

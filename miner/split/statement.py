@@ -23,6 +23,9 @@ HINTS_EDITED_LATER = "hints_edited_later"
 HINTS_BY_PULL_AUTHOR = "hints_by_pull_author"
 """The author of the fix wrote some of the hints."""
 
+ISSUE_CLOSED_BEFORE = "issue_closed_before"
+"""An issue was closed before the pull was opened and not again since: something else closed it."""
+
 _BETWEEN = "\n\n---\n\n"
 
 
@@ -45,6 +48,8 @@ def statement(pull: PullRequest, issues: Sequence[Issue]) -> Statement:
         texts.append(text)
         if not known:
             marks.append(EDITED_LATER)
+        if issue.closed_at is not None and issue.closed_at < pull.created_at:
+            marks.append(ISSUE_CLOSED_BEFORE)
     begun_at = fix_begun_at(pull)
     hints = []
     for comment in _in_time(ordered, begun_at):

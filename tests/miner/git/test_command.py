@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from miner.errors import BadItemError
+from miner.errors import BadItemError, RetryableError
 from miner.git import command
 from tests.miner.git.repository import Repository
 
@@ -52,3 +52,18 @@ def test_input_and_complaints(upstream: Repository) -> None:
     wrong = command.run(git_dir, ["cat-file", "-e", "1" * 40])
     assert not wrong.ok
     assert command.run(git_dir, ["no-such-command"]).error.startswith("git: 'no-such-command'")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo 'error: unable to write file: No space left on device' >&2; exit 128",
+        "echo 'error: object file ./objects/1 is empty' >&2; exit 128",
+        "echo 'fatal: Out of memory, malloc failed' >&2; exit 128",
+        "kill -9 $PPID",
+    ],
+)
+def test_the_machines_trouble_is_never_an_answer(upstream: Repository, script: str) -> None:
+    upstream.git("config", "alias.fail", f"!{script}")
+    with pytest.raises(RetryableError):
+        command.run(upstream.path / ".git", ["fail"])

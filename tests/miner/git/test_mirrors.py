@@ -233,7 +233,6 @@ def test_nobody_listening_is_retryable(mirrors: Mirrors) -> None:
         ("fatal: unable to access 'x': Could not resolve host: x", SourceUnavailableError),
         ("error: RPC failed; HTTP 502\nfatal: early EOF", SourceUnavailableError),
         ("fatal: unable to access 'x': SSL certificate problem", SourceUnavailableError),
-        ("fatal: write error: No space left on device", RetryableError),
         ("", SourceUnavailableError),
     ],
 )
@@ -287,3 +286,10 @@ def test_a_ca_bundle_of_ones_own(upstream: Repository, tmp_path: Path) -> None:
             Mirrors(tmp_path / "strict").update("o/r", url, credentials=credentials)
         trusting = Mirrors(tmp_path / "trusting", ca_bundle=certificate)
         assert trusting.update("o/r", url, credentials=credentials).has(commit)
+
+
+def test_a_folder_that_cannot_be_written(upstream: Repository, tmp_path: Path) -> None:
+    upstream.commit({"a": "1\n"})
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(RetryableError, match="cannot be written"):
+        Mirrors(tmp_path / "file").update("o/r", str(upstream.path))

@@ -85,18 +85,21 @@ def test_commits_fetched_meanwhile_are_seen(
         assert [each.path for each in mirror.changes(commits[-1], new)] == ["g"]
 
 
-def test_a_lost_process_is_started_again(
+def test_a_lost_process_costs_no_answer(
     mirrors: Mirrors, upstream: Repository, commits: list[str]
 ) -> None:
     with mirrors.update("o/r", str(upstream.path)).kept_open() as mirror:
-        assert mirror.has(commits[0])
+        expected = mirror.compare(commits[0], commits[1])
         assert mirror.session is not None
-        for talk in mirror.session._talks.values():
-            talk._process.kill()
-            talk._process.wait()
-        with pytest.raises(BadItemError, match="git cat-file ended"):
-            mirror.has(commits[0])
-        assert mirror.has(commits[0])
+        lost = [talk._process for talk in mirror.session._talks.values()]
+        for process in lost:
+            process.kill()
+            process.wait()
+        assert mirror.compare(commits[0], commits[1]) == expected
+        assert mirror.compare(commits[0], commits[1]) == expected
+        now = [talk._process for talk in mirror.session._talks.values()]
+        assert len(now) == 2
+        assert not set(now) & set(lost)
 
 
 def test_nothing_is_left_running(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from miner.errors import ConfigError
 from miner.git import Mirrors
 from miner.model import Candidate, Gate, PullRequest, Rejection, Stage, StageReport
 from miner.progress import SilentProgress
@@ -309,3 +310,18 @@ def test_what_a_candidate_is_made_of_is_the_same_every_time(line: Line) -> None:
     line.split(one)
     line.split(other)
     assert one.results == other.results
+
+
+def test_a_policy_for_an_unknown_language_is_refused(line: Line) -> None:
+    with pytest.raises(ConfigError, match="wants cobol"):
+        line.split(ListStore([]), policy=GatePolicy(languages=("python", "cobol")))
+
+
+def test_a_damaged_mirror_is_no_rejection(line: Line) -> None:
+    store = ListStore([line.pull(GOOD)])
+    mirror = line.mirrors.open("o/r")
+    for loose in mirror.path.glob("objects/??/*"):
+        loose.chmod(0o600)
+        loose.write_bytes(b"")
+    report = line.split(store)
+    assert (report.retried, store.results) == (1, {})

@@ -1,5 +1,7 @@
 """What a solver is told: only what stood there before the fix."""
 
+from dataclasses import replace
+
 from miner.model import Actor, ActorKind, TextVersion
 from miner.split.statement import fix_begun_at, statement, text_as_of
 from tests.miner.split.pulls import ANN, OPENED, at, make_comment, make_issue, make_pull
@@ -101,3 +103,9 @@ def test_a_comment_edited_after_the_fix_began_is_left_out_and_marked() -> None:
     told = statement(make_pull(), [make_issue(comments=comments)])
     assert told.hints_text == "[bob] edited early"
     assert told.marks == ("hints_edited_later",)
+
+
+def test_an_issue_that_something_else_had_closed_is_marked() -> None:
+    for closed_at, marks in [(None, ()), (at(5), ()), (at(-2), ("issue_closed_before",))]:
+        issue = replace(make_issue(), closed_at=closed_at)
+        assert statement(make_pull(), [issue]).marks == marks
