@@ -5,8 +5,8 @@ leak.py        does the text give the fix away?
 clarity.py     does the text say enough, and do the tests ask for more than it says?
 """
 
-from miner.assess import clarity, leak, size
+from miner.assess import clarity, leak, size, wording
 from miner.assess.measure import Measure
 
-SIGNALS: tuple[Measure, ...] = (size.SIZE, leak.LEAK, clarity.CLARITY)
+SIGNALS: tuple[Measure, ...] = (size.SIZE, leak.LEAK, clarity.CLARITY, wording.WORDING)
 """Every signal, in the order they are measured."""
