@@ -1,5 +1,6 @@
 """Picklable settings with which any process, here or on a cluster, can examine and grade."""
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -78,12 +79,20 @@ class Workshop:
 
     def close(self) -> None:
         """Remove this process's containers; calls under way end at once."""
-        if _engine.cache_info().currsize:
+        if _connected.cache_info().currsize:
             _engine(self.engine_url).close()
-            _engine.cache_clear()
+            _connected.cache_clear()
+
+
+_connecting = threading.Lock()
+
+
+def _engine(url: str | None) -> ContainerEngine:
+    """One connection a process, as it is not picklable and not cheap."""
+    with _connecting:  # the first calls of several workers come at once
+        return _connected(url)
 
 
 @cache
-def _engine(url: str | None) -> ContainerEngine:
-    """One connection a process, as it is not picklable and not cheap."""
+def _connected(url: str | None) -> ContainerEngine:
     return connect(url)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -126,7 +127,8 @@ def whole_line(house: House, names: Sequence[str]) -> Ending:
         rows = publish_stage.read_rows(store.publish, SNAPSHOT)
         jsonl.write(rows, export)
         grades = (*_grade(house, store, export, GOLD), *_grade(house, store, export, EMPTY))
-        return _ending(house, store, snapshot, export, grades)
+        ending = _ending(house, store, snapshot, export, grades)
+        return replace(ending, flags={row.instance_id: row.flags for row in rows})
 
 
 def _publish(store: Database) -> Snapshot:
@@ -174,6 +176,7 @@ def _ending(
     return Ending(
         funnel=store.admin.funnel(),
         verdicts=verdicts,
+        flags={},
         grades=tuple(grades),
         snapshot=snapshot,
         export=export,

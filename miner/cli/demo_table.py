@@ -1,6 +1,6 @@
 """What `miner demo` ends in: the funnel, the instances, the grades, and what to try next."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ class Ending:
 
     funnel: Funnel
     verdicts: Mapping[str, Verdict]
+    flags: Mapping[str, Sequence[str]]
     grades: tuple[Evaluation, ...]
     snapshot: Snapshot
     export: Path
@@ -35,14 +36,14 @@ def tell_ending(ending: Ending, *, seconds: float) -> None:
     states = {(e.instance_id, e.model_name_or_path): e.state.value for e in ending.grades}
     table(
         "Instances",
-        ["instance", "FAIL_TO_PASS", "PASS_TO_PASS", "as expected", "marks", "gold", "empty"],
+        ["instance", "FAIL_TO_PASS", "PASS_TO_PASS", "expected", "flags", "gold", "empty"],
         [
             [
                 name,
                 len(verdict.fail_to_pass),
                 len(verdict.pass_to_pass),
                 _check(ending.expected, name, verdict),
-                ", ".join(verdict.marks),
+                " ".join(ending.flags.get(name, ())),
                 states.get((name, GOLD), ""),
                 states.get((name, EMPTY), ""),
             ]

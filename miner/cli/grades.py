@@ -112,7 +112,8 @@ def grade(
     house: House, store: Database, dataset: Dataset, submission: Submission, bars: Progress
 ) -> StageReport:
     """Grade what is not graded yet, on this machine or a cluster."""
-    with house.engine(), house.executor() as executor:
+    house.ready_engine()
+    with house.executor() as executor:
         hands = Hands(
             executor=executor,
             grader=house.workshop(),

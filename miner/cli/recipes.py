@@ -93,8 +93,11 @@ def try_recipe(
     )
     bars = progress()
     bars.start("try", total=None)
-    with house.engine():
-        examination = house.workshop().examine(task, policy=house.policy(policy), stored=[recipe])
+    workshop = house.workshop()
+    try:
+        examination = workshop.examine(task, policy=house.policy(policy), stored=[recipe])
+    finally:
+        workshop.close()
     bars.end("try")
     verdict = examination.verdict
     if as_json:

@@ -149,7 +149,8 @@ def run_verify(
     bars: Progress,
 ) -> StageReport:
     """The verify stage on this house's engine or cluster; stopped, its containers are gone."""
-    with house.engine(), house.executor() as executor:
+    house.ready_engine()
+    with house.executor() as executor:
         report = verify_stage(
             store.verify,
             executor=executor,

@@ -99,6 +99,12 @@ class House:
         finally:
             engine.close()
 
+    def ready_engine(self) -> None:
+        """See that an engine answers where work runs here, and end what a killed miner left."""
+        if self.settings.executor == "threads":
+            with self.engine() as engine:
+                engine.sweep()
+
     def executor(self) -> AbstractContextManager[Executor]:
         """Where verification and grading run; leaving it waits for what still runs."""
         return make_executor(

@@ -10,10 +10,8 @@ from miner.evaluate.dataset import Dataset, DatasetRow, patch_hash
 from miner.model import Clock, Evaluation, EvaluationState, Prediction, Stage, StageReport
 from miner.progress import Progress
 from validators.errors import ValidatorError
+from validators.evaluation import GRADER_VERSION
 from validators.model import Flaw, Grade, GradingTask, Tally, Tree
-
-GRADER_VERSION = 1
-"""Counts up when grades may change: cached grades of older versions are not used."""
 
 ATTEMPTS = 2
 """Tries of one grade when the machine fails, before it is reported as infrastructure."""
@@ -44,6 +42,10 @@ class Grader(Protocol):
 
     def grade(self, task: GradingTask, *, model_patch: bytes) -> Grade:
         """Raises ValidatorError when the machine, not the patch, failed."""
+        ...
+
+    def close(self) -> None:
+        """Remove this process's containers; calls under way end at once."""
         ...
 
 
@@ -122,25 +124,36 @@ def _graded(
         while waiting or running:
             while waiting and len(running) < hands.in_flight:
                 answer = waiting.popleft()
-                task = answer.row.task(hands.tree(answer.row))
-                patch = answer.prediction.model_patch
-                running[hands.executor.submit(_grade, hands.grader, task, patch)] = answer
+                running[_begun(answer, hands)] = answer
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                answer, error = running.pop(future), future.exception()
-                if error is None:
-                    yield answer, future.result()
-                elif not isinstance(error, ValidatorError):
-                    raise error
-                elif answer.attempt < ATTEMPTS:
+                answer = running.pop(future)
+                result = _outcome(future)
+                if isinstance(result, ValidatorError) and answer.attempt < ATTEMPTS:
                     waiting.append(replace(answer, attempt=answer.attempt + 1))
                 else:
-                    yield answer, error
-    finally:
+                    yield answer, result
+    except BaseException:
         for future in running:
             future.cancel()
+        hands.grader.close()  # Ctrl-C: nothing of ours runs on
+        raise
+
+
+def _begun(answer: _Answer, hands: Hands) -> Future[Grade]:
+    task = answer.row.task(hands.tree(answer.row))
+    return hands.executor.submit(_grade, hands.grader, task, answer.prediction.model_patch)
+
+
+def _outcome(future: Future[Grade]) -> Grade | ValidatorError:
+    """The grade, or how the machine failed; anything else is raised."""
+    try:
+        return future.result()
+    except ValidatorError as error:
+        return error
 
 
 def _grade(grader: Grader, task: GradingTask, model_patch: bytes) -> Grade:
+    """What crosses to a worker."""
     return grader.grade(task, model_patch=model_patch)
 
 

@@ -73,6 +73,12 @@ class ExportRow(BaseModel):
         """The test patch as git wrote it."""
         return self.test_patch.encode(self._encoding("test_patch"))
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What a careful reader is warned of."""
+        found = self.meta.get("flags")
+        return tuple(str(flag) for flag in found) if isinstance(found, list) else ()
+
     def _encoding(self, column: str) -> Encoding:
         encodings = self.meta.get("encodings")
         found = encodings.get(column) if isinstance(encodings, dict) else None

@@ -6,7 +6,8 @@ from miner.assess import SIGNALS
 from miner.assess.clarity import clarity
 from miner.assess.leak import leak
 from miner.assess.size import difficulty, size
-from tests.samples import GOLD, candidate, instance, verdict
+from miner.assess.wording import wording
+from tests.samples import GOLD, TESTS, candidate, instance, verdict
 
 WORDS = "word " * 30
 
@@ -67,9 +68,33 @@ def test_a_bare_title_is_flagged() -> None:
 
 
 def test_signals_have_distinct_names() -> None:
-    assert len({signal.name for signal in SIGNALS}) == len(SIGNALS) == 3
+    assert len({signal.name for signal in SIGNALS}) == len(SIGNALS) == 4
 
 
 def test_size_of_a_path_that_unidiff_cannot_follow() -> None:
     odd = GOLD.replace(b"pkg/core.py", b"x b/core.py")
     assert size(instance(of=candidate(patch=odd)))["lines"] == 3
+
+
+MESSAGE = b'+    log("tool could not find the file %s.")\n'
+
+
+@pytest.mark.parametrize(
+    ("patch", "tests", "statement", "flag"),
+    [
+        (GOLD + MESSAGE, TESTS + MESSAGE, WORDS, True),
+        (GOLD + MESSAGE, TESTS, WORDS, False),
+        (GOLD, TESTS + MESSAGE, WORDS, False),
+        (GOLD + MESSAGE, TESTS + MESSAGE, "say: tool could not find the file %s.", False),
+        (GOLD + MESSAGE + MESSAGE.replace(b"+", b"-"), TESTS + MESSAGE, WORDS, False),
+        (GOLD.replace(b"core.py", b"a.md") + MESSAGE, TESTS + MESSAGE, WORDS, False),
+    ],
+)
+def test_exact_words_that_nobody_told_are_flagged(
+    patch: bytes, tests: bytes, statement: str, flag: bool
+) -> None:
+    classes = (("pkg/core.py", "source"), ("pkg/a.md", "docs"))
+    asked = candidate(
+        patch=patch, test_patch=tests, problem_statement=statement, file_classes=classes
+    )
+    assert wording(instance(of=asked))["flag"] is flag

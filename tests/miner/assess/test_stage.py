@@ -10,6 +10,8 @@ from miner.store import Database
 from tests.miner.store.samples import NOW
 from tests.miner.verified import add_instances, candidate
 
+NAMES = [signal.name for signal in SIGNALS]
+
 
 def measure(database: Database, limit: int = 99) -> StageReport:
     return assess(
@@ -19,7 +21,7 @@ def measure(database: Database, limit: int = 99) -> StageReport:
 
 def test_every_signal_of_every_instance_is_measured_once(database: Database) -> None:
     add_instances(database, candidate(1), candidate(2))
-    assert measure(database).counts == {"size": 2, "leak": 2, "clarity": 2}
+    assert measure(database).counts == dict.fromkeys(NAMES, 2)
     assert measure(database).done == 0
     found = database.publish.signals(["o__r-1"])["o__r-1"]
     assert json.loads(found["size"])["difficulty"] == "easy"
@@ -27,4 +29,4 @@ def test_every_signal_of_every_instance_is_measured_once(database: Database) -> 
 
 def test_the_limit_is_kept(database: Database) -> None:
     add_instances(database, candidate(1), candidate(2))
-    assert measure(database, limit=1).counts == {"size": 1, "leak": 1, "clarity": 1}
+    assert measure(database, limit=1).counts == dict.fromkeys(NAMES, 1)

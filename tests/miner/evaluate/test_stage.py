@@ -27,6 +27,7 @@ class ScriptedGrader:
 
     def __init__(self, *, failures: int = 0) -> None:
         self.graded: list[tuple[str, bytes]] = []
+        self.closed = False
         self._failures = failures
 
     def grade(self, task: GradingTask, *, model_patch: bytes) -> Grade:
@@ -41,6 +42,9 @@ class ScriptedGrader:
             fail_to_pass=Tally(passed=int(good), failed=int(not good)),
             pass_to_pass=Tally(passed=1, failed=0),
         )
+
+    def close(self) -> None:
+        self.closed = True
 
 
 def row(number: int) -> DatasetRow:
@@ -164,8 +168,10 @@ def test_stopped_in_the_middle_it_goes_on_where_it_was(database: Database) -> No
                 raise KeyboardInterrupt
             return super().grade(task, model_patch=model_patch)
 
+    stopped = Stopped()
     with pytest.raises(KeyboardInterrupt):
-        run(database, [answer(1), answer(2)], Stopped())
+        run(database, [answer(1), answer(2)], stopped)
+    assert stopped.closed
     grader = ScriptedGrader()
     run(database, [answer(1), answer(2)], grader)
     assert [instance_id for instance_id, _ in grader.graded] == ["o__r-2"]
