@@ -51,6 +51,10 @@ class Source(Protocol):
         """
         ...
 
+    def sealed(self, repo: Repo, mark: str | None) -> str | None:
+        """`mark` with what reading all pulls has taught, for the next crawl's `changed`."""
+        ...
+
     def pulls(self, repo: Repo, *, since: datetime | None) -> Iterator[Fetched | Unreadable]:
         """Merged pulls updated at or after `since`, newest update first; none is left out."""
         ...

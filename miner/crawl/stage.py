@@ -96,8 +96,12 @@ def crawl(  # noqa: PLR0913 - a stage is handed what it works with
             store, mirrors=mirrors, credentials=source.git_credentials, now=now, tally=tally
         ) as keeper:
             crawl_pass = _Pass(store, source, keeper, tally, now, progress)
-            for name in names:
-                crawl_pass.ask(name, since=since)
+            try:
+                for name in names:
+                    crawl_pass.ask(name, since=since)
+            except MinerError:
+                crawl_pass.settle_all()  # what was told so far is paid for
+                raise
             crawl_pass.settle_all()
     finally:
         progress.end(WHAT)
@@ -212,7 +216,7 @@ class _Pass:
         except BaseException:
             errand.abandon()
             raise
-        errand.finish(watermark=newest, mark=mark)
+        errand.finish(watermark=newest, mark=self._source.sealed(repo, mark))
         return stored
 
     def _tell(self, errand: Errand, name: str, since: datetime | None) -> datetime | None:

@@ -1,29 +1,22 @@
 """GitHub as a source of merged pulls: pages by GraphQL, facts by REST, all through one client."""
 
 import hashlib
-import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from miner.crawl.github import rest
 from miner.crawl.github.completion import Completion, Draft
 from miner.crawl.github.graphql import Answer, GraphQL, HeavyQueryError, missing
+from miner.crawl.github.mark import read_mark
+from miner.crawl.github.page_size import PageSize
 from miner.crawl.github.payload import pull_request, read_envelope
 from miner.crawl.github.queries import query
 from miner.crawl.source import Fetched, Unreadable
-from miner.errors import MalformedPayloadError, SourceUnavailableError
+from miner.errors import MalformedPayloadError
 from miner.http import HttpClient
 from miner.model import Clock, Repo
-
-FIRST_PAGE = 10
-"""Pulls a page to begin with: 2 points. GitHub ends queries after 10 s, so pages adapt."""
-
-LARGEST_PAGE = 25
-GOOD_PAGES_TO_GROW = 4
-TRIES_AT_ONE = 3
-
-_log = logging.getLogger(__name__)
 
 
 class GitHub:
@@ -44,7 +37,7 @@ class GitHub:
         self._graphql = GraphQL(client)
         self._rest = rest.github_api(client)
         self._now = now
-        self._pages: dict[int, _PageSize] = {}
+        self._pages: dict[int, PageSize] = {}
 
     @property
     def points(self) -> int:
@@ -57,7 +50,15 @@ class GitHub:
 
     def changed(self, repo: Repo, *, etag: str | None) -> tuple[bool, str | None]:
         """See Source."""
-        return rest.movement(self._client, repo, mark=etag)
+        mark = read_mark(etag)
+        self._pages.setdefault(repo.database_id, PageSize(mark.page))
+        moved, fresh = rest.movement(self._client, repo, mark=mark)
+        return moved, etag if fresh == mark else fresh.text()
+
+    def sealed(self, repo: Repo, mark: str | None) -> str | None:
+        """See Source."""
+        size = self._pages.get(repo.database_id)
+        return mark if size is None else replace(read_mark(mark), page=size.learned).text()
 
     def git_credentials(self) -> tuple[str, str] | None:
         """See Source."""
@@ -109,7 +110,7 @@ class GitHub:
             after = str(info.get("endCursor"))
 
     def _page(self, repo: Repo, after: str | None) -> dict[str, object]:
-        size = self._pages.setdefault(repo.database_id, _PageSize())
+        size = self._pages.setdefault(repo.database_id, PageSize())
         while True:
             try:
                 answer = self._ask(repo, after, size.pulls)
@@ -130,37 +131,6 @@ class GitHub:
         return self._graphql.ask(
             query("merged_pulls"), {"owner": owner, "name": name, "after": after, "pulls": pulls}
         )
-
-
-class _PageSize:
-    """How many pulls a page of one repository may hold: halved when heavy, grown slowly."""
-
-    def __init__(self) -> None:
-        self.pulls = FIRST_PAGE
-        self._good = 0
-        self._largest = LARGEST_PAGE
-        self._tries_at_one = 0
-
-    def shrink(self, name: str) -> None:
-        """Halve; SourceUnavailableError when a single pull is too heavy again and again."""
-        self._good = 0
-        if self.pulls == 1:
-            self._tries_at_one += 1
-            if self._tries_at_one >= TRIES_AT_ONE:
-                raise SourceUnavailableError(
-                    f"GitHub cannot answer for a single pull of {name} in time; try again later."
-                )
-        self._largest = max(1, self.pulls - 1)
-        self.pulls = max(1, self.pulls // 2)
-        _log.info("pages of %s hold %d pulls from now on", name, self.pulls)
-
-    def grow(self) -> None:
-        """After some good pages, one more; never again to what was too heavy."""
-        self._tries_at_one = 0
-        self._good += 1
-        if self._good >= GOOD_PAGES_TO_GROW:
-            self._good = 0
-            self.pulls = min(self._largest, self.pulls + max(1, self.pulls // 4))
 
 
 def _updated_since(page: list[Draft], since: datetime | None) -> tuple[list[Draft], bool]:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import threading
 from collections.abc import ItemsView, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlsplit
 
@@ -15,6 +16,7 @@ from github.Requester import (
     Requester,
 )
 
+from miner.crawl.github.mark import Mark
 from miner.errors import BadItemError, ConfigError, NotFoundError
 from miner.http import API_VERSION, HttpClient
 from miner.model import Repo
@@ -70,27 +72,49 @@ class UnknownRepositoryError(ConfigError, NotFoundError):
 
 
 def closest_match(client: HttpClient, name: str) -> str | None:
-    """The owner's repository whose name is most like the asked one; else None."""
+    """A repository whose name is most like the asked one: the owner's, else anybody's."""
     owner, _, wanted = name.partition("/")
     try:
         answer = client.get(
             f"users/{quote(owner)}/repos", params={"per_page": "100", "sort": "pushed"}
         ).answer
+    except NotFoundError:
+        return _found_by_name(client, name, wanted)
     except BadItemError:
         return None
-    listed = [r for r in answer if isinstance(r, dict)] if isinstance(answer, list) else []
-    names = {str(r.get("name", "")).lower(): str(r.get("full_name", "")) for r in listed}
-    close = difflib.get_close_matches(wanted.lower(), names, n=1, cutoff=0.5)
+    return _most_alike(name, answer)
+
+
+def _found_by_name(client: HttpClient, name: str, wanted: str) -> str | None:
+    """The owner may be misspelt: look at the best known repositories of that name."""
+    try:
+        answer = client.get(
+            "search/repositories",
+            params={"q": f"{wanted} in:name", "per_page": "20"},
+            resource="search",
+        ).answer
+    except BadItemError:
+        return None
+    return _most_alike(name, answer.get("items") if isinstance(answer, dict) else None)
+
+
+def _most_alike(name: str, listed: object) -> str | None:
+    found = listed if isinstance(listed, list) else []
+    names = {
+        repo["full_name"].lower(): repo["full_name"]
+        for repo in found
+        if isinstance(repo, dict) and isinstance(repo.get("full_name"), str)
+    }
+    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
     return names[close[0]] if close else None
 
 
-def movement(client: HttpClient, repo: Repo, *, mark: str | None) -> tuple[bool, str | None]:
+def movement(client: HttpClient, repo: Repo, *, mark: Mark) -> tuple[bool, Mark]:
     """Has any closed pull moved since `mark`? With the new mark.
 
     A 304 costs no quota. Bodies hold counters (stars …) that churn, so a 200 is compared by the
-    pulls in it alone: the mark is the ETag and a digest of those.
+    pulls in it alone.
     """
-    known = _read_mark(mark)
     response = client.get(
         f"repos/{repo.name}/pulls",
         params={
@@ -99,23 +123,14 @@ def movement(client: HttpClient, repo: Repo, *, mark: str | None) -> tuple[bool,
             "direction": "desc",
             "per_page": "50",
         },
-        headers={"if-none-match": known["etag"]} if known.get("etag") else {},
+        headers={"if-none-match": mark.etag} if mark.etag else {},
         accept=frozenset({304}),
     )
     if response.status == 304:
         return False, mark
-    digest = _digest(response)
-    fresh = json.dumps({"etag": response.headers.get("etag", ""), "digest": digest})
-    moved = digest != known.get("digest") or f"/repos/{repo.name}/" not in response.url
-    return moved, fresh
-
-
-def _read_mark(mark: str | None) -> Mapping[str, str]:
-    try:
-        read = json.loads(mark or "{}")
-    except ValueError:
-        return {}
-    return read if isinstance(read, dict) else {}
+    fresh = replace(mark, etag=response.headers.get("etag", ""), digest=_digest(response))
+    is_elsewhere = f"/repos/{repo.name}/" not in response.url
+    return fresh.digest != mark.digest or is_elsewhere, fresh
 
 
 def _digest(response: Response) -> str:

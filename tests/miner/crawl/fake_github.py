@@ -280,11 +280,10 @@ class FakeGitHub:
     def _rest(self, request: Request) -> Response:
         parts = urlsplit(request.url)
         steps = parts.path.strip("/").split("/")
-        if steps[:1] == ["users"]:
+        if steps[0] != "repos":
             self.counted += 1
-            owned = [r["name"] for r in self.repos if r["name"].startswith(f"{steps[1]}/")]
-            return answered(request, [{"name": n.split("/")[1], "full_name": n} for n in owned])
-        repo = self.repo("/".join(steps[1:3])) if steps[0] == "repos" else None
+            return self._looked_up(request, steps, parse_qs(parts.query))
+        repo = self.repo("/".join(steps[1:3]))
         if repo is None:
             self.counted += 1
             return answered(request, {"message": "Not Found"}, status=404)
@@ -293,17 +292,24 @@ class FakeGitHub:
             rest = "/".join(["repos", repo["name"], *steps[3:]])
             where = f"{BASE_URL}/{rest}" + (f"?{parts.query}" if parts.query else "")
             return answered(request, {}, status=301, headers={"location": where})
-        match steps[3:]:
-            case []:
-                self.counted += 1
-                return answered(request, rest_repository(repo))
-            case ["languages"]:
-                self.counted += 1
-                return answered(request, repo["languages"])
-            case ["pulls"]:
-                return self._pulls_list(request, repo, int(parse_qs(parts.query)["per_page"][0]))
-            case _:
-                raise AssertionError(request.url)
+        if steps[3:] == ["pulls"]:
+            return self._pulls_list(request, repo, int(parse_qs(parts.query)["per_page"][0]))
+        self.counted += 1
+        told = {"": rest_repository(repo), "languages": repo["languages"]}
+        return answered(request, told["/".join(steps[3:])])
+
+    def _looked_up(
+        self, request: Request, steps: list[str], query: dict[str, list[str]]
+    ) -> Response:
+        if steps[0] == "users":
+            owned = [r["name"] for r in self.repos if r["name"].startswith(f"{steps[1]}/")]
+            if not owned:
+                return answered(request, {"message": "Not Found"}, status=404)
+            return answered(request, [{"full_name": name} for name in owned])
+        assert steps == ["search", "repositories"], request.url
+        word = query["q"][0].split()[0]
+        named = [{"full_name": r["name"]} for r in self.repos if word in r["name"]]
+        return answered(request, {"total_count": len(named), "items": named})
 
     def _pulls_list(self, request: Request, repo: Node, count: int) -> Response:
         newest = sorted(repo["pulls"], key=lambda p: (p["updatedAt"], p["number"]), reverse=True)

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import random
+import secrets
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from datetime import UTC, datetime
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from miner.crawl.github import GitHub
@@ -42,10 +44,28 @@ def forge(data: ForgeData) -> Iterator[Forge]:
         yield running
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """URL of a migrated database."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path}/miner.db"
+        upgrade(url)
+        yield url
+        return
+    server: str = request.getfixturevalue("postgres_url")
+    schema = f"test_{secrets.token_hex(6)}"
+    plain = server.replace("postgresql+psycopg://", "postgresql://")
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+        try:
+            upgrade(f"{server}?options=-csearch_path%3D{schema}")
+            yield f"{server}?options=-csearch_path%3D{schema}"
+        finally:
+            connection.execute(f"DROP SCHEMA {schema} CASCADE")
+
+
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    url = f"sqlite:///{tmp_path}/miner.db"
-    upgrade(url)
+def database(url: str) -> Iterator[Database]:
     with open_store(url) as opened:
         yield opened
 
@@ -190,7 +210,7 @@ def processes() -> ForkServerContext:
 def test_killed_at_any_point_and_run_again_ends_the_same(
     seed: int,
     forge: Forge,
-    database: Database,
+    url: str,
     tmp_path: Path,
     undisturbed: list[PullRequest],
     processes: ForkServerContext,
@@ -200,7 +220,7 @@ def test_killed_at_any_point_and_run_again_ends_the_same(
     order = Order(
         base_url=forge.base_url,
         token=forge.token,
-        database=f"sqlite:///{tmp_path}/miner.db",
+        database=url,
         mirrors=str(tmp_path / "mirrors"),
         repos=ONE,
         bomb=(kind, rng.randint(1, points), rng.random() < 0.5),
@@ -210,7 +230,9 @@ def test_killed_at_any_point_and_run_again_ends_the_same(
     child.start()
     child.join(50)
     assert child.exitcode == -signal.SIGKILL
-    crawled(database, forge, Mirrors(tmp_path / "mirrors"))
-    assert stored(database) == undisturbed
-    assert forge.token not in (tmp_path / "output.txt").read_text()
-    assert forge.token.encode() not in (tmp_path / "miner.db").read_bytes()
+    with open_store(url) as database:
+        crawled(database, forge, Mirrors(tmp_path / "mirrors"))
+        assert stored(database) == undisturbed
+    left = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(left) > 10  # mirrors, output and, if it is a file, the database
+    assert not any(forge.token.encode() in data for data in left)

@@ -86,6 +86,17 @@ def test_an_unknown_repository_is_answered_with_the_closest_match() -> None:
     assert isinstance(caught.value, NotFoundError)
 
 
+def test_a_misspelt_owner_is_found_by_the_repositorys_name() -> None:
+    source = source_of(FakeGitHub(repository("pallets/flask"), repository("other/thing")))
+    with pytest.raises(ConfigError, match="did you mean pallets/flask"):
+        source.repo("palets/flask")
+
+
+def test_nothing_alike_is_told_without_a_guess() -> None:
+    with pytest.raises(ConfigError, match="check owner and name"):
+        source_of(FakeGitHub(repository("pallets/flask"))).repo("zzz/qqq")
+
+
 @pytest.mark.parametrize("name", ["flask", "a/b/c", "/x", ""])
 def test_a_name_that_is_none_is_told_before_any_request(name: str) -> None:
     fake = FakeGitHub()
@@ -375,6 +386,36 @@ def test_a_page_that_is_too_heavy_is_halved_and_the_size_remembered(status: int)
     assert sizes[:3] == [10, 5, 2]
     assert 10 not in sizes[1:]
     assert max(sizes[3:]) <= 4
+
+
+def test_the_size_that_worked_is_kept_for_the_next_crawl() -> None:
+    fake = FakeGitHub(repository(pulls=[pull(n) for n in range(1, 8)]))
+    fake.faults.append(heavy(4))
+    source = source_of(fake)
+    repo = source.repo("o/r")
+    _, mark = source.changed(repo, etag=None)
+    assert len(list(source.pulls(repo, since=None))) == 7
+    mark = source.sealed(repo, mark)
+    before = len(fake.page_sizes)
+    later = source_of(fake)  # another process, another night
+    assert later.changed(repo, etag=mark) == (False, mark)
+    assert len(list(later.pulls(repo, since=None))) == 7
+    assert fake.page_sizes[before] <= 4
+
+
+def test_a_crawl_without_trouble_leaves_no_size_behind() -> None:
+    fake = FakeGitHub(repository(pulls=[pull(1)]))
+    source = source_of(fake)
+    repo = source.repo("o/r")
+    _, mark = source.changed(repo, etag=None)
+    list(source.pulls(repo, since=None))
+    assert source.sealed(repo, mark) == mark
+
+
+@pytest.mark.parametrize("mark", [None, "", "nonsense", "[]", '{"page": "x"}', '{"etag": null}'])
+def test_a_mark_of_another_kind_is_no_mark(mark: str | None) -> None:
+    source = source_of(FakeGitHub(repository(pulls=[pull(1)])))
+    assert source.changed(source.repo("o/r"), etag=mark)[0]
 
 
 def test_pages_grow_while_they_are_answered() -> None:
