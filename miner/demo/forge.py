@@ -1,9 +1,11 @@
 """The demo's data: archives → repositories, issues and pulls, made once and kept in a folder."""
 
+import fcntl
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.resources import files as resources
@@ -27,6 +29,7 @@ from miner.demo.sdists import SdistCache, SourceFile, source_tree
 from miner.demo.stories import tell
 from miner.progress import Progress
 
+_DRAFT = ".draft-"
 _MERGE_OF = "merge of #"  # closed by the merge commit of that pull, not by the pull
 _MADE_FROM = (
     "histories",
@@ -63,13 +66,25 @@ def build_forge(
     """The demo forge below `cache_dir`; what is there already is used again.
 
     Archives are fetched from the package index (see `SdistCache.fetch` for its errors). Killed at
-    any moment and run again, it ends in the same bytes.
+    any moment and run again, it ends in the same bytes; of two at once the second one waits.
     """
     target = cache_dir / f"forge-{_digest()}"
-    if not (target / "pulls.jsonl").is_file():
-        trees = _fetch_all(cache_dir / "sdists", index_url, ca_bundle, progress)
-        _build(target, trees, progress)
+    with _alone_in(cache_dir):
+        if not (target / "pulls.jsonl").is_file():
+            for leftover in cache_dir.glob(f"{_DRAFT}*"):  # of a build that was killed
+                shutil.rmtree(leftover)
+            trees = _fetch_all(cache_dir / "sdists", index_url, ca_bundle, progress)
+            _build(target, trees, progress)
     return load_forge(target / "git", target / "pulls.jsonl")
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """One builder at a time; the lock ends with its process, however that ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".forge.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _digest() -> str:
@@ -113,8 +128,7 @@ def made_forge(folder: Path) -> ForgeData:
 def _build(target: Path, trees: Trees, progress: Progress) -> None:
     """Into a folder of its own, then renamed: the target is whole or not there."""
     what = "make repositories"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=".forge-", dir=target.parent))
+    draft = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=target.parent))
     progress.start(what, total=len(packages()) + 2)
     records: list[Record] = []
     try:

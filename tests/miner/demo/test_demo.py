@@ -1,5 +1,8 @@
 """The demo itself, made from the package index: real trees, the right files, the same bytes."""
 
+import signal
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -151,6 +154,40 @@ def test_made_twice_it_is_the_same_to_the_byte(demo: ForgeData, tmp_path: Path) 
             for data in (demo, again)
         ]
         assert refs[0] == refs[1]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from miner.demo import build_forge
+from miner.progress import SilentProgress
+
+class Killer(SilentProgress):
+    left = int(sys.argv[2])
+    def advance(self, what, note, *, by=1):
+        self.left -= 1
+        if not self.left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+build_forge(Path(sys.argv[1]), index_url="http://127.0.0.1:1/", progress=Killer())
+"""
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("after", [3, 33, 39, 44])
+def test_killed_while_it_is_made_it_ends_the_same(
+    demo: ForgeData, tmp_path: Path, after: int
+) -> None:
+    (tmp_path / "sdists").symlink_to(demo.git_root.parent.parent / "sdists")
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path), str(after)], check=False, timeout=50
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert not list(tmp_path.glob("forge-*"))
+    again = build_forge(tmp_path, index_url="http://127.0.0.1:1/", progress=SilentProgress())
+    assert again.records == demo.records
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"sdists", ".forge.lock", again.git_root.parent.name}
 
 
 @pytest.mark.network
