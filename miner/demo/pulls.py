@@ -66,6 +66,7 @@ class RepositoryRecord(_Record):
     """A repository. What is left out is asked of git: default branch, languages, licence.
 
     `git` is its folder below the git root; left out, the usual names are tried (docs/forge.md).
+    A repository without pulls need not be there: it can still be named and searched for.
     """
 
     type: Literal["repository"] = "repository"
@@ -81,6 +82,7 @@ class RepositoryRecord(_Record):
     is_fork: bool = False
     is_archived: bool = False
     created_at: AwareDatetime | None = None
+    pushed_at: AwareDatetime | None = None
 
 
 class IssueRecord(_Record):

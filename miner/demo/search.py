@@ -30,9 +30,16 @@ def _qualifiers(query: str) -> tuple[Sequence[_Qualifier], Sequence[str]]:
     return found, [word.lower() for word in _TERM.sub(" ", query).split()]
 
 
+def _order(qualifiers: Sequence[_Qualifier]) -> tuple[str, Sequence[_Qualifier]]:
+    """`sort:stars-desc` is no filter."""
+    orders = [q.value for q in qualifiers if q.name == "sort"]
+    return "".join(orders[:1]), [q for q in qualifiers if q.name != "sort"]
+
+
 def find_repositories(world: World, query: str) -> list[RepositoryWorld]:
-    """Matching repositories, most stars first."""
+    """Matching repositories, most stars first unless the query says `sort:stars-asc`."""
     qualifiers, words = _qualifiers(query)
+    order, qualifiers = _order(qualifiers)
     found = [
         repository
         for repository in world.repositories.values()
@@ -41,12 +48,14 @@ def find_repositories(world: World, query: str) -> list[RepositoryWorld]:
             word in f"{repository.name} {repository.record.description}".lower() for word in words
         )
     ]
-    return sorted(found, key=lambda repository: (-repository.record.stars, repository.name))
+    by_stars = sorted(found, key=lambda item: (-item.record.stars, item.name))
+    return by_stars[::-1] if order.endswith("-asc") else by_stars
 
 
 def find_pulls(world: World, query: str) -> list[tuple[RepositoryWorld, PullRecord]]:
     """Matching pulls, newest first."""
     qualifiers, words = _qualifiers(query)
+    _, qualifiers = _order(qualifiers)
     found = [
         (repository, pull)
         for repository in world.repositories.values()

@@ -56,25 +56,27 @@ class RepositoryWorld:
         """What git knows. ConfigError without a repository; one that has only issues needs none."""
         return RepositoryFacts(find_git_dir(self._git_root, self.record))
 
-    @property
+    @functools.cached_property
     def has_git(self) -> bool:
         """Is there a repository behind the name, or are there issues alone?"""
         return _git_dir(self._git_root, self.record) is not None
 
     @functools.cached_property
     def default_branch(self) -> str:
-        """The record's, else the one git's HEAD names."""
-        return self.record.default_branch or self.facts.head_branch
+        """The record's, else the one git's HEAD names; "main" without git."""
+        return self.record.default_branch or (self.facts.head_branch if self.has_git else "main")
 
     @functools.cached_property
     def languages(self) -> Mapping[str, int]:
         """Programming language → bytes, largest first: the record's, else the default branch's."""
-        return self.record.languages or languages_of(self.facts.sizes(self.head))
+        if self.record.languages or not self.has_git:
+            return self.record.languages
+        return languages_of(self.facts.sizes(self.head))
 
     @functools.cached_property
     def license(self) -> str | None:
         """SPDX id: the record's, else what the licence file at the head says."""
-        if self.record.license is not None:
+        if self.record.license is not None or not self.has_git:
             return self.record.license
         paths = [path for path in self.facts.paths(self.head) if is_licence_file(path)]
         return told_by(self.facts.read(self.head, paths[0])) if paths else None
@@ -86,8 +88,8 @@ class RepositoryWorld:
 
     @property
     def pushed_at(self) -> datetime:
-        """When the default branch got its newest commit."""
-        return self.facts.commit(self.head).committed_at
+        """The record's, else when the default branch got its newest commit."""
+        return self.record.pushed_at or self.facts.commit(self.head).committed_at
 
     def updated_at(self, pull: PullRecord) -> datetime:
         """The pull's last change; its merge or close when the record does not say."""
