@@ -28,7 +28,7 @@ from validators.model import (
     Run,
     Tally,
 )
-from validators.patching import is_empty, methods, refusal
+from validators.patching import is_empty, methods, refusal, touched_paths
 from validators.restoration import Change, Plan, Surroundings, is_protected, merged, plan
 from validators.run import (
     PREPARE_S,
@@ -102,12 +102,13 @@ def grade(
         notes = (*_method_notes(prepared), *_restore(container, prepared, todo), *todo.notes)
         run, tampered = _run(container, environment, call, guarded=_guarded(surroundings))
     progress(f"{task.instance_id}: {Phase.MODEL}: {summary(run)}")
-    dropped = (*todo.remove, *todo.restore)
+    undone = {*todo.remove, *todo.restore}
+    undone |= {p for p in touched_paths(model_patch) if is_protected(p, surroundings.language)}
     return _graded(
         task,
         replace(run, started_at=started_at),
         tampered=tampered,
-        flags=flags(model_patch, task.patch, dropped=dropped),
+        flags=flags(model_patch, task.patch, dropped=tuple(undone)),
         notes=notes,
     )
 
@@ -116,7 +117,8 @@ def _put(
     container: Container, task: GradingTask, patch: bytes, call: Invocation, *, marker: str
 ) -> None:
     scripts = {**grading_scripts(task.tree, marker=marker), "test.sh": test_script(call)}
-    kit = kit_tar(reporter_source(), (task.test_patch, task.patch, patch), scripts=scripts)
+    files = {name: script.encode() for name, script in scripts.items()}
+    kit = kit_tar(reporter_source(), (task.test_patch, task.patch, patch), files=files)
     container.put(KIT, kit, root=True)
 
 

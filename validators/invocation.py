@@ -62,10 +62,10 @@ def invocation(
     return Invocation(line=line, selection=chosen, by_path=recipe.runner == "pytest", env=variables)
 
 
-def header(recipe: Recipe, nonce: str) -> bytes:
+def header(recipe: Recipe, nonce: str, *, shuffle_seed: int = 0) -> bytes:
     """The first line of the test process's standard input; see `reporter.py`."""
     limit_s = recipe.timeout_s / _TEST_TIME_SHARE
-    return f"miner-report {nonce} {REPORT_PIPE} {limit_s:g}\n".encode()
+    return f"miner-report {nonce} {REPORT_PIPE} {limit_s:g} {shuffle_seed}\n".encode()
 
 
 def _line(recipe: Recipe, selection: Sequence[str]) -> tuple[str, tuple[str, ...]]:

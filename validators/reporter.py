@@ -6,8 +6,9 @@ It is never imported by the miner: its text is put into the container under the 
     python -m pytest -p miner_reporter …            a pytest plug-in (pytest 3 to 9)
     python …/miner_reporter.py watch -m unittest …  unittest, load_tests suites, Django's runner
 
-The first line of standard input is `miner-report NONCE PIPE TEST_TIMEOUT_S`. It is consumed before
-any code of the project runs, so neither environment nor command line ever holds the nonce.
+The first line of standard input is `miner-report NONCE PIPE TEST_TIMEOUT_S SHUFFLE_SEED`. It is
+consumed before any code of the project runs, so neither environment nor command line ever holds
+the nonce.
 
 One record is one write of at most PIPE_BUF bytes: `\\nNONCE MARK TEXT\\n`, where TEXT is ASCII JSON
 and MARK is `+` when the next record continues it, else `.`. A test can close our descriptor, crash
@@ -18,6 +19,7 @@ Functions are bound when the reporter is made, since tests replace them (clocks,
 
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import platform
@@ -38,8 +40,11 @@ SWALLOWED_S = 5.0  # a test that catches its time-out is interrupted again after
 class Reporter:
     """Writes records into the pipe, whatever the tests did to the process."""
 
-    def __init__(self, *, nonce: str, pipe: str, test_timeout_s: float) -> None:
+    def __init__(
+        self, *, nonce: str, pipe: str, test_timeout_s: float, shuffle_seed: int = 0
+    ) -> None:
         self.timed_out: Set[str] = set()
+        self.shuffle_seed = shuffle_seed
         self.test_timeout_s = test_timeout_s
         self._nonce = nonce.encode("ascii")
         self._pipe = pipe
@@ -140,6 +145,15 @@ class Reporter:
         self._signal(signal.SIGALRM, signal.SIG_DFL)
 
 
+def shuffle_key(seed: int, identifier: str) -> Tuple[str, str]:
+    """Another order, the same every time: files in it, and tests inside each file."""
+    file = identifier.partition("::")[0]
+    return tuple(
+        hashlib.sha256(("%d %s" % (seed, part)).encode("utf-8", "replace")).hexdigest()
+        for part in (file, identifier)
+    )  # type: ignore[return-value]
+
+
 def clip(text: str) -> str:
     """Head and tail of a long message: the tail of a traceback names the error."""
     if len(text) <= MESSAGE:
@@ -159,9 +173,14 @@ def connect() -> Optional[Reporter]:
     except OSError:
         return None
     words = line.decode("utf-8", "replace").split()
-    if len(words) != 4 or words[0] != "miner-report":
+    if len(words) != 5 or words[0] != "miner-report":
         return None
-    return Reporter(nonce=words[1], pipe=words[2], test_timeout_s=float(words[3]))
+    return Reporter(
+        nonce=words[1],
+        pipe=words[2],
+        test_timeout_s=float(words[3]),
+        shuffle_seed=int(words[4]),
+    )
 
 
 def forget_import_path() -> None:
@@ -202,6 +221,11 @@ def make_plugin(reporter: Reporter) -> Any:
                     outcome=report.outcome,
                     message=_message(report.longrepr),
                 )
+
+        @pytest.hookimpl(trylast=True)
+        def pytest_collection_modifyitems(self, items: Any) -> None:
+            if reporter.shuffle_seed:
+                items.sort(key=lambda item: shuffle_key(reporter.shuffle_seed, item.nodeid))
 
         @pytest.hookimpl(trylast=True)
         def pytest_collection_finish(self, session: Any) -> None:

@@ -6,7 +6,7 @@ the machinery failed and nothing was decided.
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from validators.model import (
     Tree,
 )
 from validators.transcript import DIED, Transcript, authentic, read_transcript
+from validators.trial import Trial
 from validators.worktree import PATCH_FAILED, kit_tar, prepare_script
 
 RUN_LABEL = "miner.run"
@@ -47,21 +48,6 @@ class Executed:
     outcome: Outcome
     report: bytes
     foreign: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """Which state of the tree is run, the how-manieth time, and in which variant.
-
-    `patches` are the test patch, then the gold patch, as far as the phase has them. `env` overrides
-    what is fixed for all runs.
-    """
-
-    phase: Phase
-    attempt: int = 1
-    patches: tuple[bytes, ...] = ()
-    variant: str = ""
-    env: Mapping[str, str] = field(default_factory=dict)
 
 
 def run_tests(
@@ -84,16 +70,23 @@ def run_tests(
     limits = Limits(memory_mb=recipe.memory_mb)
     with engine.run(environment.image, limits, labels={RUN_LABEL: trial.phase}) as container:
         scripts = {
-            "prepare.sh": prepare_script(tree, patches=len(trial.patches)),
+            "prepare.sh": prepare_script(
+                tree, patches=len(trial.patches), after_patching=trial.after_patching
+            ),
             "test.sh": test_script(call),
         }
-        kit = kit_tar(reporter_source(), trial.patches, scripts=scripts, bytecode=bytecode.tar)
+        files = {
+            **{name: script.encode() for name, script in scripts.items()},
+            "bytecode.tar": bytecode.tar,
+            **trial.files,
+        }
+        kit = kit_tar(reporter_source(), trial.patches, files=files)
         container.put(KIT, kit, root=True)
         flaw, outcome = _prepared(container, tree.tar)
         if flaw is None and recipe.build_cmd is not None:
             flaw, outcome = build(container, recipe, call)
         if flaw is None:
-            executed = execute(container, recipe, call)
+            executed = execute(container, recipe, call, shuffle_seed=trial.shuffle_seed)
             run = judge(executed, environment, phase=trial.phase)
             bytecode.collect(container, tree)
         else:
@@ -178,7 +171,9 @@ def build(container: Container, recipe: Recipe, call: Invocation) -> tuple[Flaw 
     return (None if outcome.ok else Flaw.BUILD_FAILED), outcome
 
 
-def execute(container: Container, recipe: Recipe, call: Invocation) -> Executed:
+def execute(
+    container: Container, recipe: Recipe, call: Invocation, *, shuffle_seed: int = 0
+) -> Executed:
     """Run the tests in a prepared container and collect what they reported."""
     nonce = secrets.token_hex(8)
     outcome = container.exec(
@@ -186,7 +181,7 @@ def execute(container: Container, recipe: Recipe, call: Invocation) -> Executed:
         timeout_s=recipe.timeout_s,
         env=call.env,
         workdir=TREE,
-        stdin=header(recipe, nonce),
+        stdin=header(recipe, nonce, shuffle_seed=shuffle_seed),
     )
     report, foreign = authentic(container.report(), nonce)
     return Executed(outcome=outcome, report=report, foreign=foreign)

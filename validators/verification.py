@@ -1,7 +1,7 @@
 """Is this candidate an instance? Repeated runs before and after the fix → Verdict.
 
 The order is before, after, before, after …, so that the first pair already shows whether there can
-be anything; then base, once, as a signal. Every run has a fresh container.
+be anything; then base, once, as a signal; then the probes. Every run has a fresh container.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,10 @@ from validators.model import (
     TestStatus,
     Verdict,
 )
-from validators.run import Trial, run_tests, summary
+from validators.probes import applied, probes_of
+from validators.run import run_tests, summary
 from validators.selection import runnable, selected
+from validators.trial import Trial
 
 __all__ = ["conclude", "selected", "verify"]
 
@@ -76,7 +78,14 @@ def verify(
         return verdict
     base = tested(Trial(phase=Phase.BASE))
     progress(f"{task.instance_id}: {base.phase}: {summary(base)}")
-    return replace(verdict, runs=(*runs, base))
+    verdict = replace(verdict, runs=(*runs, base))
+    if not policy.probes:
+        return verdict
+    probes: list[Run] = []
+    for trial in probes_of(task):
+        probes.append(tested(trial))
+        progress(f"{task.instance_id}: {trial.variant}: {summary(probes[-1])}")
+    return applied(verdict, probes)
 
 
 def conclude(runs: Sequence[Run], *, policy: Policy) -> Verdict:

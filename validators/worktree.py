@@ -66,8 +66,8 @@ def generated_script() -> str:
     return unpack.format(GENERATED) + unpack.format(f"{KIT}/bytecode.tar")
 
 
-def prepare_script(tree: Tree, *, patches: int) -> str:
-    """Bash: tree, repository, patches 0 … n-1 of the kit in order, generated files.
+def prepare_script(tree: Tree, *, patches: int, after_patching: str = "") -> str:
+    """Bash: tree, repository, patches 0 … n-1 of the kit in order, generated files, and more bash.
 
     Exit status PATCH_FAILED + number of the patch that does not apply; else 0 or git's own.
     """
@@ -77,7 +77,7 @@ status=0
 apply_all {names} || status=$?
 [ "$status" != 99 ] || exit 99
 [ "$status" = 0 ] || exit $(({PATCH_FAILED} - 1 + status))
-{generated_script()}"""
+{generated_script()}{after_patching}"""
 
 
 def grading_scripts(tree: Tree, *, marker: str) -> Mapping[str, str]:
@@ -130,24 +130,22 @@ def kit_tar(
     reporter: bytes,
     patches: Sequence[bytes],
     *,
-    scripts: Mapping[str, str],
-    bytecode: bytes = b"",
+    files: Mapping[str, bytes],
 ) -> bytes:
     """Our files for a run, to be unpacked as root where KIT says."""
     inside = LIBRARY.removeprefix(f"{KIT}/")
-    files = {
+    contents = {
         f"{inside}/{REPORTER_MODULE}.py": reporter,
         **{f"patches/{number}": completed(patch) for number, patch in enumerate(patches)},
-        **{name: script.encode() for name, script in scripts.items()},
-        "bytecode.tar": bytecode,
+        **files,
     }
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
-        for folder in sorted({name.rpartition("/")[0] for name in files} - {""}):
+        for folder in sorted({name.rpartition("/")[0] for name in contents} - {""}):
             member = tarfile.TarInfo(folder)
             member.type, member.mode = tarfile.DIRTYPE, 0o755
             tar.addfile(member)
-        for name, content in files.items():
+        for name, content in contents.items():
             member = tarfile.TarInfo(name)
             member.size, member.mode = len(content), 0o644
             tar.addfile(member, io.BytesIO(content))

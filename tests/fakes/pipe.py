@@ -55,6 +55,7 @@ def run_reported(
     runner: str = "pytest",
     python: str = sys.executable,
     test_timeout_s: float = 0.0,
+    shuffle_seed: int = 0,
     timeout_s: float = 50.0,
     env: Mapping[str, str] | None = None,
 ) -> Reported:
@@ -79,7 +80,7 @@ def run_reported(
             command,
             cwd=folder,
             env={**clean, **(env or {})},
-            input=f"miner-report {NONCE} {pipe} {test_timeout_s}\n".encode(),
+            input=f"miner-report {NONCE} {pipe} {test_timeout_s} {shuffle_seed}\n".encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             timeout=timeout_s,

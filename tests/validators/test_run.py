@@ -11,7 +11,8 @@ from validators.bytecode import Bytecode
 from validators.engines import DockerEngine
 from validators.evaluation import grade
 from validators.model import FULL, QUICK, Flaw, Image, Phase, Recipe, Run, TestStatus
-from validators.run import Trial, run_tests
+from validators.run import run_tests
+from validators.trial import Trial
 from validators.verification import selected, verify
 
 pytestmark = pytest.mark.docker

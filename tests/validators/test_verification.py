@@ -21,6 +21,7 @@ from validators.model import (
     Tree,
     Verdict,
 )
+from validators.probes import CLOCK, HASH_SEED, ORDER, PLACE
 from validators.selection import runnable, selected
 from validators.verification import verify
 
@@ -93,9 +94,20 @@ def test_a_fix_is_accepted_after_all_repeats() -> None:
     assert selections == {("tests/test_a.py",)}
 
 
-def test_full_repeats_three_times() -> None:
-    verdict, _ = check(*[BEFORE, AFTER] * 3, BEFORE, policy=FULL)
-    assert len(verdict.runs) == 7
+def test_full_repeats_three_times_and_probes() -> None:
+    failing_by_clock = events({"t.py::a": "passed", "t.py::b": "failed"})
+    probes = [failing_by_clock, AFTER, AFTER, AFTER]
+    verdict, engine = check(*[BEFORE, AFTER] * 3, BEFORE, *probes, policy=FULL)
+    assert verdict.accepted
+    assert [run.variant for run in verdict.runs if run.phase is Phase.PROBE] == [
+        CLOCK,
+        HASH_SEED,
+        PLACE,
+        ORDER,
+    ]
+    assert verdict.pass_to_pass == ()
+    assert verdict.left_out == (("t.py::b", f"fails in a probe: {CLOCK}"),)
+    assert "MINER_CLOCK_SHIFT_S" in engine.containers[7].env
 
 
 def test_stops_when_nothing_can_be_fixed() -> None:

@@ -1,0 +1,173 @@
+"""What probes ask and what their answers change."""
+
+import subprocess
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.toy import RECIPE, Repository, Toy, environment_of, task_of
+from validators.engines import DockerEngine
+from validators.hunks import count_hunks, without_hunk
+from validators.model import (
+    FULL,
+    Flaw,
+    Image,
+    Outcome,
+    Phase,
+    Run,
+    Task,
+    TestResult,
+    TestStatus,
+    Tree,
+    Verdict,
+)
+from validators.probes import CLOCK, HASH_SEED, HUNK, ORDER, REMARK, applied, probes_of
+from validators.verification import verify
+
+WHEN = datetime(2024, 1, 2, tzinfo=UTC)
+LINES = [f"line {number}\n" for number in range(60)]
+VERDICT = Verdict(fail_to_pass=("a", "b"), pass_to_pass=("c",), missing_before=("a", "b"))
+PASSED, FAILED = TestStatus.PASSED, TestStatus.FAILED
+
+
+def probe(variant: str, flaw: Flaw | None = None, **statuses: TestStatus) -> Run:
+    return Run(
+        phase=Phase.PROBE,
+        attempt=1,
+        variant=variant,
+        results={name: TestResult(status=status) for name, status in statuses.items()},
+        outcome=Outcome(exit_code=0, output=b""),
+        image_digest="",
+        started_at=WHEN,
+        flaw=flaw,
+    )
+
+
+def test_a_test_that_fails_elsewhere_is_taken_out_with_its_reason() -> None:
+    after = applied(
+        VERDICT,
+        [probe(CLOCK, a=PASSED, b=FAILED, c=PASSED), probe(ORDER, a=PASSED, b=PASSED)],
+    )
+    assert after.accepted
+    assert (after.fail_to_pass, after.pass_to_pass) == (("a",), ())
+    assert dict(after.left_out) == {
+        "b": f"fails in a probe: {CLOCK}",
+        "c": f"fails in a probe: {ORDER}",  # it was not even seen
+    }
+    assert after.missing_before == ("a",)
+
+
+def test_a_test_that_a_remark_repairs_tests_no_fix() -> None:
+    after = applied(VERDICT, [probe(REMARK, a=PASSED, b=PASSED, c=PASSED)])
+    assert after.flaw is Flaw.FLAKY
+    assert after.fail_to_pass == ()
+
+
+def test_a_probe_without_an_answer_removes_nothing() -> None:
+    after = applied(VERDICT, [probe(HASH_SEED, Flaw.TIMED_OUT_AFTER)])
+    assert (after.fail_to_pass, after.pass_to_pass) == (("a", "b"), ("c",))
+    assert after.marks == (f"probe_failed: {HASH_SEED}",)
+
+
+def test_hunks_that_no_test_notices_are_marked() -> None:
+    runs = [
+        probe(f"{HUNK}1 of 2", a=FAILED, b=PASSED),
+        probe(f"{HUNK}2 of 2", a=PASSED, b=PASSED, c=FAILED),
+    ]
+    assert applied(VERDICT, runs).marks == ("unnoticed_hunks: 1 of 2",)
+    assert applied(VERDICT, runs[:1]).marks == ()
+
+
+def changed(*numbers: int) -> str:
+    return "".join(line.upper() if n in numbers else line for n, line in enumerate(LINES))
+
+
+def test_each_hunk_can_be_left_out(tmp_path: Path) -> None:
+    files = {"f.txt": "".join(LINES), "g.txt": "g\n", "gone.txt": "x\n"}
+    repository = Repository(tmp_path / "r", files)
+    patch = repository.diff(
+        {"f.txt": changed(3, 30, 50), "g.txt": "G\n", "new.txt": "n\n", "gone.txt": None}
+    )
+    assert count_hunks(patch) == 6
+    states = set()
+    for number in range(6):
+        part = without_hunk(patch, number)
+        assert count_hunks(part) == 5
+        git = ["git", "-C", str(repository.folder)]
+        subprocess.run([*git, "apply", "--index", "-"], input=part, check=True)
+        tree = subprocess.run([*git, "write-tree"], check=True, capture_output=True).stdout
+        states.add(tree)
+        subprocess.run([*git, "reset", "-q", "--hard"], check=True)
+    assert len(states) == 6
+    assert without_hunk(patch, 6) == patch
+
+
+def test_content_that_looks_like_a_header_stays_in_its_hunk(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "r", {"f.txt": "".join(LINES)})
+    patch = repository.diff(
+        {"f.txt": changed(50).replace("line 3\n", "diff --git a/x b/x\n@@ -1 +1 @@\n--- a\n")}
+    )
+    assert count_hunks(patch) == 2
+    assert b"diff --git a/x" not in without_hunk(patch, 0)
+
+
+def task(gold: bytes) -> Task:
+    tree = Tree(commit="c", committed_at=WHEN, tar=bytes(10240))
+    return Task(instance_id="i", tree=tree, patch=gold, test_patch=b"", merged_at=WHEN)
+
+
+def test_hunk_probes_are_bounded(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "r", {"f.py": "".join(f"{line}\n" * 8 for line in LINES)})
+    text = "".join(f"{line.upper()}\n" + f"{line}\n" * 7 for line in LINES)
+    patch = repository.diff({"f.py": text})
+    assert count_hunks(patch) == 60
+    variants = [trial.variant for trial in probes_of(task(patch))]
+    assert variants[0] == REMARK
+    assert 2 <= sum(variant.startswith(HUNK) for variant in variants) <= 8
+    one = repository.diff({"f.py": text[:200] + "".join(f"{line}\n" * 8 for line in LINES)[200:]})
+    assert count_hunks(without_hunk(one, 0)) == count_hunks(one) - 1
+
+
+@pytest.mark.docker
+def test_probes_find_tests_that_depend_on_their_surroundings(
+    engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    tests = """
+import datetime, os, time
+from calc import add, unused
+def test_add(): assert add(1, 1) == 2
+def test_year(): assert add(1, 0) == 1 and datetime.date.today().year < 2100 and time.time() < LIMIT
+def test_zone(): assert add(2, 0) == 2 and time.tzname[0] == "UTC"
+def test_seed(): assert os.environ["PYTHONHASHSEED"] == "0"
+def test_first(): SEEN.append(1); assert len(SEEN) == 1
+def test_second(): SEEN.append(2); assert SEEN == [1, 2]
+SEEN = []
+"""
+    limit = int(datetime.now(UTC).timestamp()) + 180 * 24 * 3600
+    bug = "def add(a, b):\n    return a - b - 1\n" + "\n" * 12 + "def unused():\n    return 1\n"
+    toy = Toy(
+        base={"calc.py": bug},
+        tests={"test_calc.py": tests.replace("LIMIT", str(limit))},
+        gold={"calc.py": bug.replace("a - b - 1", "a + b").replace("return 1", "return 2")},
+        fail_to_pass=(),
+        pass_to_pass=(),
+    )
+    verdict = verify(
+        task_of(toy, Repository(tmp_path / "toy", toy.base)),
+        environment_of(toy_image),
+        test_files=("test_calc.py",),
+        engine=engine,
+        policy=replace(FULL, repeats=1),
+        progress=print,
+    )
+    assert verdict.accepted, verdict
+    assert verdict.fail_to_pass == ("test_calc.py::test_add",)
+    reasons = {key.partition("::")[2]: reason for key, reason in verdict.left_out}
+    assert reasons["test_year"] == f"fails in a probe: {CLOCK}"
+    assert "time zone" in reasons["test_zone"]
+    assert reasons["test_seed"] == f"fails in a probe: {HASH_SEED}"
+    assert {"test_first", "test_second"} & set(reasons)
+    assert verdict.marks == ("unnoticed_hunks: 1 of 2",)
+    assert RECIPE.timeout_s > max(run.outcome.duration_s for run in verdict.runs)
