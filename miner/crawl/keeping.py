@@ -205,6 +205,7 @@ class Keeper:
         if not fresh:
             return 0
         refs = [f"refs/pull/{item.pull.number}/head" for item in fresh]
+        refs += [item.pull.merge_commit for item in fresh]  # the branch may have been rewritten
         with self._update_mirror(repo, refs=refs).kept_open() as mirror:
             for place, item in enumerate(fresh):
                 if self._closing.is_set():

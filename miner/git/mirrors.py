@@ -37,6 +37,8 @@ case "$1" in
 *) exit 1 ;;
 esac
 """
+_OID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_NOT_HANDED_OUT = ("not our ref", "unadvertised object", "couldn't find remote ref")
 _BLOCKED = {"dmca": "dmca", "error: 451": "dmca", "has been disabled": "tos"}
 _ABSENT = (
     "repository not found",
@@ -85,7 +87,8 @@ class Mirrors:
     ) -> Mirror:
         """Create or fetch: all branches and tags, and those of `refs` that the server has.
 
-        `refs` are full names such as refs/pull/7/head. A ref that vanished from the server goes,
+        `refs` are full names such as refs/pull/7/head, or ids of commits that may be on no branch
+        any more (only those not here yet are asked for). A ref that vanished from the server goes,
         its commits stay. NotFoundError or BlockedError when the repository is not there or was
         taken down, ConfigError when it refuses `credentials` (user, secret), SourceUnavailableError
         when it cannot be reached now.
@@ -163,17 +166,30 @@ class _Remote:
             raise ConfigError(f"The clone address of {self.name} holds credentials; take them out.")
 
     def fetch(self, git_dir: Path, refs: Sequence[str]) -> None:
-        """Branches and tags, then the pulls' refs that are there."""
+        """Branches and tags, then those of the pulls' refs and the lone commits that are there."""
         self._fetch(git_dir, _BRANCHES, "--prune")
         wanted = [ref for ref in dict.fromkeys(refs) if _REF.fullmatch(ref)]
-        if not wanted:
-            return
+        if wanted:
+            self._fetch_refs(git_dir, wanted)
+        mirror = Mirror(git_dir, self.name)
+        for oid in dict.fromkeys(ref for ref in refs if _OID.fullmatch(ref)):
+            if not mirror.has(oid):
+                self._fetch_lone(git_dir, oid)
+
+    def _fetch_refs(self, git_dir: Path, wanted: Sequence[str]) -> None:
         answer = self._git(git_dir, ["fetch", *_QUIET, "--stdin", self.url], _lines(wanted))
         if "couldn't find remote ref" in answer.error:
             there = self._there()
             wanted = [ref for ref in wanted if ref in there]
             answer = self._git(git_dir, ["fetch", *_QUIET, "--stdin", self.url], _lines(wanted))
         self._judge(answer)
+
+    def _fetch_lone(self, git_dir: Path, oid: str) -> None:
+        """A commit by its id; a server may have forgotten it or may not hand it out."""
+        refspec = f"+{oid}:refs/miner/{oid}"
+        answer = self._git(git_dir, ["fetch", *_QUIET, self.url, refspec])
+        if not any(mark in answer.error for mark in _NOT_HANDED_OUT):
+            self._judge(answer)
 
     def _fetch(self, git_dir: Path, refspecs: Sequence[str], *options: str) -> None:
         self._judge(self._git(git_dir, ["fetch", *_QUIET, *options, self.url, *refspecs]))

@@ -70,9 +70,10 @@ class GitHandler(BaseHTTPRequestHandler):
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
             "REMOTE_USER": "x",
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
         }
         done = subprocess.run(
-            ["git", "http-backend"], input=body, capture_output=True, check=True, env=env
+            ["git", "http-backend"], input=body, capture_output=True, check=False, env=env
         )
         head, _, payload = done.stdout.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if line)
@@ -293,3 +294,20 @@ def test_a_folder_that_cannot_be_written(upstream: Repository, tmp_path: Path) -
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(RetryableError, match="cannot be written"):
         Mirrors(tmp_path / "file").update("o/r", str(upstream.path))
+
+
+def test_a_commit_on_no_branch_is_fetched_by_its_id(
+    mirrors: Mirrors, upstream: Repository, server: str
+) -> None:
+    base = upstream.commit({"a": "1\n"})
+    gone = upstream.commit({"a": "2\n"})
+    upstream.git("reset", "--quiet", "--hard", base)
+    url, credentials = f"{server}/upstream/.git", ("x-access-token", SECRET)
+    assert not mirrors.update("o/r", url, credentials=credentials).has(gone)
+    wanted = ["1" * 40, gone, base]
+    assert mirrors.update("o/r", url, refs=wanted, credentials=credentials).has(gone)
+    asked = len(GitHandler.seen)
+    mirrors.update("o/r", url, refs=[gone, base], credentials=credentials)
+    again = len(GitHandler.seen) - asked
+    mirrors.update("o/r", url, credentials=credentials)
+    assert len(GitHandler.seen) - asked == 2 * again
