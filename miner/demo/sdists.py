@@ -19,6 +19,7 @@ from pypi_simple import (
     PyPISimple,
 )
 
+from miner.demo.trust import trusting_session
 from miner.errors import ConfigError, FatalError, SourceUnavailableError
 
 ATTEMPTS = 4
@@ -58,9 +59,7 @@ class SdistCache:
     ) -> None:
         self._folder = folder
         self._index_url = index_url or PYPI_SIMPLE_ENDPOINT
-        self._session = requests.Session()
-        if ca_bundle is not None:
-            self._session.verify = str(ca_bundle)
+        self._session = trusting_session(ca_bundle)
         self._index = PyPISimple(self._index_url, session=self._session)
         self._pages: dict[str, ProjectPage] = {}
 
