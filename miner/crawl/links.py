@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from miner.model import Link, LinkSource, LinkStrength
 
@@ -69,6 +70,7 @@ class Reference:
     line: int
 
 
+@lru_cache(maxsize=256)  # a page's texts are looked at twice: for targets, then for links
 def references(text: str, *, host: str = "github.com") -> tuple[Reference, ...]:
     """Every reference in reading order, comments, code and quotes left out.
 

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 
 from miner.crawl.github.evidence import unread_targets
 from miner.crawl.github.graphql import GraphQL, HeavyQueryError
-from miner.crawl.github.nodes import PullNode, TargetNode
+from miner.crawl.github.nodes import Envelope, PullNode, TargetNode
+from miner.crawl.github.payload import malformed
 from miner.crawl.github.queries import numbered_query, query
 from miner.crawl.github.versions import edited_after
 from miner.crawl.links import reverted_commits, reverted_pulls
@@ -55,16 +56,29 @@ class Draft:
         number = self.tree.get("number")
         return number if isinstance(number, int) else 0
 
-    def raw(self) -> bytes:
-        """The payload: canonical JSON, the same bytes for the same answers."""
-        envelope = {
-            "pull": self.tree,
+    def _parts(self, pull: object) -> dict[str, object]:
+        return {
+            "pull": pull,
             "targets": self.targets,
             "edits": self.edits,
             "reverted": sorted(set(self.reverted)),
         }
-        text = json.dumps(envelope, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return text.encode("utf-8", "surrogatepass")
+
+    def raw(self) -> bytes:
+        """The payload: canonical JSON, the same bytes for the same answers."""
+        text = json.dumps(
+            self._parts(self.tree), sort_keys=True, ensure_ascii=False, separators=(",", ":")
+        )
+        return text.encode()
+
+    def envelope(self) -> Envelope:
+        """The payload, checked. MalformedPayloadError when it is not what the schema says."""
+        if self.error is not None:
+            raise MalformedPayloadError(f"Pull {self.number} is malformed: {self.error}.")
+        try:
+            return Envelope.model_validate(self._parts(self.node))
+        except ValidationError as error:
+            raise malformed(error, what=f"Pull {self.number}") from None
 
 
 class Completion:
@@ -93,9 +107,7 @@ class Completion:
                 self._finish(issue, "comments", "more_comments")
             draft.node = PullNode.model_validate(draft.tree)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            path = ".".join(str(step) for step in first["loc"])
-            draft.error = f"{path}: {first['msg'].lower()}"
+            draft.error = str(malformed(error, what="It"))
         except MalformedPayloadError as error:
             draft.error = str(error)
 
@@ -204,7 +216,7 @@ class Completion:
             try:
                 yield TargetNode.model_validate(target["answer"])
             except ValidationError as error:
-                draft.error = f"target #{target['number']}: {error.errors()[0]['msg'].lower()}"
+                draft.error = str(malformed(error, what=f"Target {target['number']}"))
 
     def _add_reverted(self, drafts: Sequence[Draft]) -> None:
         """Pulls whose merge commit a message says it reverts, where no number is named."""

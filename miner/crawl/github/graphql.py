@@ -1,11 +1,13 @@
 """A thin GraphQL client: it keeps partial data, and tells heavy queries from broken ones."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from miner.errors import ConfigError, NotFoundError, SourceUnavailableError
 from miner.http import HttpClient
 
+_UNSTORABLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")  # may be: an escaped pair is fine
 _HEAVY_TYPES = frozenset({"RESOURCE_LIMITS_EXCEEDED", "MAX_NODE_LIMIT_EXCEEDED"})
 _HEAVY_STATUSES = frozenset({502, 504})
 _HEAVY_WORDS = ("timedout", "timed out", "something went wrong while executing", "couldn't respond")
@@ -57,7 +59,7 @@ class GraphQL:
             raise HeavyQueryError(f"The API gave up on a query ({response.status}).")
         if not isinstance(response.answer, dict):
             raise ConfigError(f"{self._path} does not answer like GraphQL; check the base URL.")
-        answer = _answer(response.answer)
+        answer = _answer(_storable(response.answer, response.body))
         self.spent += answer.cost
         self._judge(answer, whole=response.answer.get("data") is not None)
         return answer
@@ -97,6 +99,24 @@ def _answer(told: Mapping[str, object]) -> Answer:
         problems=tuple(_problem(e) for e in errors) if isinstance(errors, list) else (),
         cost=cost if isinstance(cost, int) else 0,
     )
+
+
+def _storable(told: dict[str, object], body: bytes) -> dict[str, object]:
+    """NUL and half surrogates, which no database and no UTF-8 can hold, are replaced."""
+    return {k: _cleaned(v) for k, v in told.items()} if _UNSTORABLE.search(body) else told
+
+
+def _cleaned(value: object) -> object:
+    match value:
+        case str():
+            whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            return whole.replace("\0", "\ufffd")
+        case list():
+            return [_cleaned(item) for item in value]
+        case dict():
+            return {key: _cleaned(item) for key, item in value.items()}
+        case _:
+            return value
 
 
 def _problem(told: object) -> Problem:

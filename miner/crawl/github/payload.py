@@ -34,15 +34,18 @@ UNRESOLVED = "not looked for yet"
 
 
 def read_envelope(raw: bytes, *, repo: str) -> Envelope:
-    """Check a payload's form. MalformedPayloadError names the first place that is wrong."""
+    """A stored payload. MalformedPayloadError names the first place that is wrong."""
     try:
         return Envelope.model_validate_json(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        path = ".".join(str(step) for step in first["loc"]) or "payload"
-        raise MalformedPayloadError(
-            f"A pull of {repo} came malformed: {path}: {first['msg'].lower()}."
-        ) from None
+        raise malformed(error, what=f"A stored pull of {repo}") from None
+
+
+def malformed(error: ValidationError, *, what: str) -> MalformedPayloadError:
+    """What is wrong with a payload, without quoting from it."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    path = ".".join(str(step) for step in first["loc"]) or "payload"
+    return MalformedPayloadError(f"{what} is malformed: {path}: {first['msg'].lower()}.")
 
 
 def pull_request(

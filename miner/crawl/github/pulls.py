@@ -11,7 +11,7 @@ from miner.crawl.github.completion import Completion, Draft
 from miner.crawl.github.graphql import Answer, GraphQL, HeavyQueryError, missing
 from miner.crawl.github.mark import read_mark
 from miner.crawl.github.page_size import PageSize
-from miner.crawl.github.payload import pull_request, read_envelope
+from miner.crawl.github.payload import pull_request
 from miner.crawl.github.queries import query
 from miner.crawl.source import Fetched, Unreadable
 from miner.errors import MalformedPayloadError
@@ -79,12 +79,9 @@ class GitHub:
 
     def _told(self, draft: Draft, repo: Repo, host: str) -> Fetched | Unreadable:
         raw = draft.raw()
-        if draft.error is not None:
-            error = f"Pull {draft.number} of {repo.name} came malformed: {draft.error}."
-            return Unreadable(repo=repo.name, number=draft.number, error=error, raw=raw)
         try:
             pull = pull_request(
-                read_envelope(raw, repo=repo.name),
+                draft.envelope(),
                 repo=repo,
                 host=host,
                 fetched_at=self._now(),

@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 
 from miner.crawl.github import GitHub
+from miner.crawl.github.payload import pull_request, read_envelope
 from miner.crawl.source import Fetched, Unreadable
-from miner.errors import ConfigError, NotFoundError, SourceUnavailableError
+from miner.errors import (
+    ConfigError,
+    MalformedPayloadError,
+    NotFoundError,
+    SourceUnavailableError,
+)
 from miner.http import HttpClient
 from miner.model import Link, LinkSource, LinkStrength, PullRequest, Repo
 from miner.wire import Request, Response, Token
@@ -347,6 +353,29 @@ def change_next_answer(fake: FakeGitHub, change: Callable[[Node], object]) -> No
         return answered(request, answer)
 
     fake.faults.append(fault)
+
+
+def test_what_no_database_can_hold_is_replaced() -> None:
+    found = one(pull(7, title="a\0b", body="\ud83d \U0001f600"))
+    assert (found.title, found.body) == ("a\ufffdb", "\ufffd \U0001f600")
+
+
+def test_a_stored_payload_is_read_again_to_the_same_pull() -> None:
+    fake = FakeGitHub(repository(pulls=[pull(7, body="fixes #1")], issues=[issue(1)]))
+    source = source_of(fake)
+    repo = source.repo("o/r")
+    (item,) = source.pulls(repo, since=None)
+    assert isinstance(item, Fetched)
+    again = pull_request(
+        read_envelope(item.raw, repo="o/r"),
+        repo=repo,
+        host="github.com",
+        fetched_at=NOW,
+        raw_digest=item.pull.raw_digest,
+    )
+    assert again == item.pull
+    with pytest.raises(MalformedPayloadError, match="stored pull of o/r is malformed: pull"):
+        read_envelope(b"{}", repo="o/r")
 
 
 def test_a_null_pull_is_reported() -> None:
