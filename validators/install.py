@@ -136,7 +136,9 @@ class Install:
         )
         if outcome.ok:
             return outcome
-        if fault := infra.cause(failures.own_words(outcome.output)):
+        said = failures.own_words(outcome.output)
+        fault = infra.cause(said)
+        if fault is not None and not failures.is_of_an_address(said):
             raise EngineUnavailableError(infra.sentence(fault))
         raise StepFailedError(failures.classify(step, outcome))
 

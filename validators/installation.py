@@ -51,6 +51,8 @@ def repository_lines(committed_at: datetime, tag: str | None) -> Sequence[str]:
     date = f"{committed_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S+00:00}"
     identity = "-c user.name=base -c user.email=base@localhost"
     lines = [
+        # no archive format of a build takes a file from before 1980
+        f"find . -type f -not -newermt 1980-01-02 -exec touch -d {date} {{}} +",
         "git init -q .",
         "git add -A -f .",
         f"GIT_AUTHOR_DATE={date} GIT_COMMITTER_DATE={date} git {identity} commit -q"

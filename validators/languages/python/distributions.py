@@ -20,7 +20,8 @@ _BY_MODULE = {
     "socks": "PySocks", "tlz": "toolz", "telegram": "python-telegram-bot", "usb": "pyusb",
     "websocket": "websocket-client", "xdist": "pytest-xdist", "yaml": "PyYAML", "zmq": "pyzmq",
     "zope": "zope.interface", "lxml": "lxml", "jks": "pyjks", "cpuinfo": "py-cpuinfo",
-    "Xlib": "python-xlib", "pyximport": "Cython", "faker": "Faker", "flask": "Flask",
+    "Xlib": "python-xlib",
+    "xprocess": "pytest-xprocess", "pyximport": "Cython", "faker": "Faker", "flask": "Flask",
     "flask_sqlalchemy": "Flask-SQLAlchemy", "sqlalchemy": "SQLAlchemy", "jinja2": "Jinja2",
     "werkzeug": "Werkzeug", "pygments": "Pygments", "babel": "Babel", "django": "Django",
     "pexpect": "pexpect", "mock": "mock", "sh": "sh", "past": "future", "builtins": "future",
@@ -73,6 +74,7 @@ _BY_FIXTURE = {
     "event_loop": "pytest-asyncio", "snapshot": "syrupy", "datadir": "pytest-datadir",
     "shared_datadir": "pytest-datadir", "faker": "Faker", "httpx_mock": "pytest-httpx",
     "respx_mock": "respx", "aiohttp_client": "pytest-aiohttp", "aioresponses": "aioresponses",
+
     "xprocess": "pytest-xprocess", "regtest": "pytest-regtest", "fs": "pyfakefs",
     "data_regression": "pytest-regressions", "file_regression": "pytest-regressions",
     "live_server": "pytest-django", "django_db_setup": "pytest-django",

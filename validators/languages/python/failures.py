@@ -12,11 +12,15 @@ _BUILD_TOOL = r"gcc|g\+\+|cc|cmake|ninja|pkg-config|cargo|make|swig|gfortran|rus
 
 _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.RESOURCE_LIMIT, r"(more than \d+ MB on disk: killed)"),
-    (FailureClass.RESOURCE_LIMIT, r"(No space left on device|Disk quota exceeded|MemoryError\b)"),
+    (
+        FailureClass.RESOURCE_LIMIT,
+        r"(No space left on device|Disk quota exceeded|File too large|MemoryError\b)",
+    ),
     (FailureClass.BUILD_ISOLATION, r"(use_2to3 is invalid)"),
     (FailureClass.WRONG_PYTHON, r"requires a different Python: [\d.]+ not in '([^']+)'"),
     (FailureClass.WRONG_PYTHON, r"Python version \([^)]*\) does not satisfy (Python\S*)"),
     (FailureClass.WRONG_PYTHON, r"(SyntaxError: .*)"),
+    (FailureClass.WRONG_PYTHON, r"No module named '(distutils|imp|asyncore|asynchat|lib2to3)\b"),
     (FailureClass.WRONG_PYTHON, r"(module 'pkgutil' has no attribute 'ImpImporter')"),
     (FailureClass.WRONG_PYTHON, r"(module 'collections' has no attribute '\w+')"),
     (FailureClass.MISSING_SYSTEM_LIBRARY, r"fatal error: ([\w/.-]+\.h(?:pp)?): No such file"),
@@ -25,6 +29,7 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.MISSING_SYSTEM_LIBRARY, rf"command '({_COMPILER})' failed"),
     (FailureClass.MISSING_SYSTEM_LIBRARY, rf"'({_COMPILER})':? No such file"),
     (FailureClass.MISSING_SYSTEM_LIBRARY, rf"\b({_BUILD_TOOL}): (?:command )?not found"),
+    (FailureClass.EDITABLE_IMPOSSIBLE, r"(Multiple top-level \w+ discovered in a flat-layout)"),
     (FailureClass.EDITABLE_IMPOSSIBLE, r"does not (?:have|support).*(build_editable)"),
     (FailureClass.EDITABLE_IMPOSSIBLE, r"has no attribute '(\w*build\w*_editable)'"),
     (FailureClass.BUILD_ISOLATION, r"ModuleNotFoundError: No module named '([\w.]+)'"),
@@ -33,10 +38,19 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.PACKAGE_NOT_FOUND, r"E: Unable to locate package (\S+)"),
     (FailureClass.NO_MATCHING_VERSION, r"there (?:is|are) no versions? of ([\w.\[\]-]+)"),
     (FailureClass.NO_MATCHING_VERSION, r"Because (?:only )?([\w.\[\]-]+)"),
+    (FailureClass.OUTSIDE_TREE, r"Failed to download(?: and build)? `([^`]* @ \w+://[^`]*)`"),
     (FailureClass.OUTSIDE_TREE, r"Distribution not found at: (\S+)"),
     (FailureClass.OUTSIDE_TREE, r"(Git operation failed)"),
 )
 """The first that is found decides, so the particular stands before the general."""
+
+
+_RAISED = re.compile(r"(?:[\w.]+(?:Error|Exception|Exit)|error|ERROR|E): \S|cause: Hash mismatch")
+
+
+def is_of_an_address(output: bytes) -> bool:
+    """Whether what could not be fetched is a requirement's own URL, which is no index of ours."""
+    return re.search(rb"`[^`\n]* @ \w+(?:\+\w+)?://[^`\n]*`", output) is not None
 
 
 def own_words(output: bytes) -> bytes:
@@ -67,4 +81,6 @@ def _class_of(step: str, outcome: Outcome) -> tuple[FailureClass, str]:
 
 def _last_line(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else "it said nothing"
+    lines = [line for line in lines if not line.startswith("hint:")]
+    raised = [line for line in lines if _RAISED.match(line)]
+    return (raised or lines or ["it said nothing"])[-1][:300]

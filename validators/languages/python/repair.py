@@ -9,7 +9,8 @@ from validators.languages.python import distributions, system_packages
 from validators.languages.python.conversion import converted
 from validators.languages.python.imports import own_modules
 from validators.languages.python.interpreters import RELEASED_AT
-from validators.languages.python.requirement_files import requirement_name
+from validators.languages.python.manifest import read_manifest
+from validators.languages.python.requirement_files import expand, requirement_name
 from validators.model import (
     BuildFailure,
     FailureClass,
@@ -184,13 +185,17 @@ def _source_folder(files: Mapping[str, str]) -> str:
 def _less_of_the_project(
     recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
 ) -> Sequence[Recipe]:
-    """Editable, else a copy with the sources first on the path, else the sources alone."""
-    del problem
+    """Editable, else a copy with the sources first on the path, else the sources alone.
+
+    What cannot even tell its requirements is not installed at all.
+    """
     folders = recipe.source_paths or (_source_folder(files),)
-    if recipe.project_install is ProjectInstall.EDITABLE:
+    if recipe.project_install is ProjectInstall.EDITABLE and problem.step != "resolve":
         return (replace(recipe, project_install=ProjectInstall.PLAIN, source_paths=folders),)
-    if recipe.project_install is ProjectInstall.PLAIN:
-        lines = tuple(line for line in recipe.requirements if not line.startswith("."))
+    if recipe.project_install is not ProjectInstall.NONE:
+        declared = read_manifest(files).dependencies or expand("requirements.txt", files)
+        kept = (line for line in recipe.requirements if not line.startswith("."))
+        lines = tuple(dict.fromkeys((*declared, *kept)))
         return (
             replace(
                 recipe,

@@ -1,0 +1,292 @@
+"""Do real projects get a working environment? The release current on a date, from its sdist.
+
+    python -m benchmarks.environments [--date 2024-06-01] [--markdown] [project …]
+
+Working: the project's own suite is collected without an error and at least 95 % of what is not
+skipped passes. One JSON line a project, then one of figures; `--markdown` prints docs' table.
+"""
+
+import argparse
+import io
+import json
+import os
+import sys
+import tarfile
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+from packaging.version import InvalidVersion, Version
+from pypi_simple import PyPISimple
+
+from miner.demo.sdists import Sdist, SdistCache, source_tree
+from validators.engine import ContainerEngine
+from validators.engines import connect
+from validators.environment import build_environment
+from validators.languages import LANGUAGES
+from validators.languages.python.paths import is_test_module
+from validators.model import (
+    BuildFailure,
+    BuildSettings,
+    Environment,
+    Flaw,
+    Phase,
+    Recipe,
+    Run,
+    TestStatus,
+    Tree,
+    Verdict,
+)
+from validators.run import Trial, run_tests
+
+PROJECTS = (
+    *("attrs", "click", "werkzeug", "flask", "itsdangerous", "jinja2", "markupsafe", "pluggy"),
+    *("packaging", "sqlparse", "jsonschema", "jsonpointer", "marshmallow", "cerberus"),
+    *("voluptuous", "pydash", "toolz", "more-itertools", "boltons", "python-dateutil", "cattrs"),
+    *("iniconfig", "pathspec", "tomlkit", "tomli", "cachetools", "humanize", "arrow", "markdown"),
+    *("mistune", "soupsieve", "parsel", "w3lib", "tinydb", "networkx", "tenacity", "freezegun"),
+    *("responses", "simplejson", "pyyaml"),
+)
+"""Forty projects that ship their tests; the first twenty are also tried at 2020-06-01."""
+
+WORKING_SHARE = 0.95
+ATTEMPTS = 6
+_PYTHON = LANGUAGES["python"]
+_PASSES = frozenset({TestStatus.PASSED, TestStatus.XFAIL, TestStatus.XPASS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """What became of one project."""
+
+    project: str
+    version: str
+    python: str
+    working: bool
+    passed: int
+    bad: int
+    uncollected: int
+    attempts: tuple[str, ...]
+    build_s: float
+    run_s: float
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A release, its tree, and what of it is run (nothing: all that its runner finds)."""
+
+    sdist: Sdist
+    tree: Tree
+    suite: Sequence[str]
+
+
+def main() -> None:
+    """Try every project in turn and print what became of it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("projects", nargs="*", default=PROJECTS)
+    parser.add_argument("--date", type=datetime.fromisoformat, default=datetime(2024, 6, 1))  # noqa: DTZ001
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    date: datetime = arguments.date.replace(tzinfo=UTC)
+    bundle = os.environ.get("SSL_CERT_FILE")
+    settings = BuildSettings(ca_bundle=Path(bundle) if bundle else None)
+    engine = connect()
+    rows = []
+    try:
+        with SdistCache(Path(tempfile.gettempdir()) / "miner-benchmark-sdists") as cache:
+            for project in arguments.projects:
+                rows.append(_tried(project, date, cache=cache, engine=engine, settings=settings))
+                print(json.dumps(asdict(rows[-1])), flush=True)
+    finally:
+        engine.close()
+    print(json.dumps({"date": f"{date:%Y-%m-%d}", "projects": len(rows),
+                      "working": sum(row.working for row in rows),
+                      "build_s": round(sum(row.build_s for row in rows), 1)}))  # fmt: skip
+    if arguments.markdown:
+        sys.stdout.write(_markdown(rows))
+
+
+def _tried(
+    project: str,
+    date: datetime,
+    *,
+    cache: SdistCache,
+    engine: ContainerEngine,
+    settings: BuildSettings,
+) -> Row:
+    sdist = _current(project, date)
+    tree, files = _tree(cache.fetch(sdist).read_bytes(), sdist)
+    wanted = _PYTHON.manifest_paths(list(files))
+    texts = {path: files[path].decode("utf-8", "replace") for path in wanted}
+    queue = [*_PYTHON.propose_recipes(texts, list(files), date)]
+    every_path = {path: texts.get(path, "") for path in files}
+    subject = _Subject(sdist, tree, _suite(list(files), queue[0]))
+    best: Row | None = None
+    reasons: list[str] = []
+    seen: set[Recipe] = set()
+    while queue and len(reasons) < ATTEMPTS:
+        recipe, *queue = queue
+        if recipe in seen:
+            continue
+        seen.add(recipe)
+        started = time.monotonic()
+        built = build_environment(
+            tree, recipe, patches=(), engine=engine, settings=settings, progress=_silent
+        )
+        build_s = time.monotonic() - started
+        row, problem = _outcome(subject, recipe, built, engine=engine, build_s=build_s)
+        reasons.append(row.detail or "seen")
+        best = row if best is None or row.passed > best.passed else best
+        if row.working:
+            break
+        repairs = _PYTHON.repair(recipe, problem, every_path)
+        queue = [*repairs[:1], *queue, *repairs[1:]]
+    if best is None:
+        raise SystemExit(f"{project}: no recipe was proposed")
+    return Row(**{**asdict(best), "attempts": tuple(reasons)})
+
+
+def _outcome(
+    subject: _Subject,
+    recipe: Recipe,
+    built: Environment | BuildFailure,
+    *,
+    engine: ContainerEngine,
+    build_s: float,
+) -> tuple[Row, BuildFailure | Verdict]:
+    """The row of one attempt, and the problem that a repair would be asked about."""
+    sdist = subject.sdist
+    if isinstance(built, BuildFailure):
+        detail = f"{built.step}: {built.failure_class}: {built.detail}"
+        return _row(sdist, recipe, Counter(), build_s=build_s, run_s=0.0, detail=detail), built
+    started = time.monotonic()
+    run = run_tests(
+        subject.tree, built, Trial(phase=Phase.AFTER), selection=subject.suite, engine=engine
+    )
+    run_s = time.monotonic() - started
+    detail = f"{run.flaw}: {run.detail[-300:]}" if run.flaw is not None else _bad(run)
+    row = _row(sdist, recipe, _counts(run), build_s=build_s, run_s=run_s, detail=detail)
+    flaw = run.flaw if run.flaw is Flaw.NO_TESTS_SEEN else None
+    return row, Verdict(flaw=flaw, runs=(run,))
+
+
+def _suite(paths: Sequence[str], recipe: Recipe) -> Sequence[str]:
+    """Nothing, which is all that a runner finds; by path where it would not find the tests."""
+    tests = [path for path in paths if is_test_module(PurePosixPath(path))]
+    found = any(PurePosixPath(path).name.startswith("test_") for path in tests)
+    return () if found else _PYTHON.test_files(tests, recipe)
+
+
+def _counts(run: Run) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for result in run.results.values():
+        if result.status in _PASSES:
+            counts["passed"] += 1
+        elif result.phase == "collect" and result.status is TestStatus.ERROR:
+            counts["uncollected"] += 1
+        elif result.status is not TestStatus.SKIPPED:
+            counts["bad"] += 1
+    return counts
+
+
+def _bad(run: Run) -> str:
+    """The first few that did not pass, with what they said."""
+    said = [
+        f"{identifier}: {result.message.strip().splitlines()[-1] if result.message else ''}"[:160]
+        for identifier, result in run.results.items()
+        if result.status not in _PASSES and result.status is not TestStatus.SKIPPED
+    ]
+    return "; ".join(said[:3])
+
+
+def _row(
+    sdist: Sdist,
+    recipe: Recipe,
+    counts: Mapping[str, int],
+    *,
+    build_s: float,
+    run_s: float,
+    detail: str,
+) -> Row:
+    passed, bad = counts.get("passed", 0), counts.get("bad", 0)
+    uncollected = counts.get("uncollected", 0)
+    enough = passed > 0 and passed >= WORKING_SHARE * (passed + bad)
+    return Row(
+        project=sdist.package,
+        version=sdist.version,
+        python=recipe.python,
+        working=enough and not uncollected,
+        passed=passed,
+        bad=bad,
+        uncollected=uncollected,
+        attempts=(),
+        build_s=round(build_s, 1),
+        run_s=round(run_s, 1),
+        detail=detail,
+    )
+
+
+def _current(project: str, date: datetime) -> Sdist:
+    """The newest final release that had an sdist on the index at `date`."""
+    found: list[tuple[Version, Sdist]] = []
+    with PyPISimple() as index:
+        page = index.get_project_page(project)
+    for package in page.packages:
+        known = package.version is not None and package.upload_time is not None
+        if package.package_type != "sdist" or not known or package.is_yanked:
+            continue
+        try:
+            version = Version(str(package.version))
+        except InvalidVersion:
+            continue
+        uploaded_at = package.upload_time
+        assert uploaded_at is not None  # noqa: S101  # told above
+        if version.is_prerelease or uploaded_at > date or not package.filename.endswith(".gz"):
+            continue
+        found.append((version, Sdist(
+            package=project, version=str(version), file=package.filename,
+            sha256=package.digests["sha256"], uploaded_at=uploaded_at,
+        )))  # fmt: skip
+    return max(found, key=lambda pair: pair[0])[1]
+
+
+def _tree(archive: bytes, sdist: Sdist) -> tuple[Tree, Mapping[str, bytes]]:
+    files = {path: file.data for path, file in source_tree(archive).items()}
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for path, content in files.items():
+            member = tarfile.TarInfo(path)
+            member.size, member.mode = len(content), 0o755 if path.endswith(".sh") else 0o644
+            tar.addfile(member, io.BytesIO(content))
+    tree = Tree(
+        commit=sdist.sha256[:40],
+        committed_at=sdist.uploaded_at,
+        tar=buffer.getvalue(),
+        nearest_tag=f"v{sdist.version}",
+    )
+    return tree, files
+
+
+def _markdown(rows: Sequence[Row]) -> str:
+    lines = ["| project | Python | working | passed | failed | uncollected | recipes | build s |",
+             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    for row in rows:
+        mark = "yes" if row.working else f"no: {row.detail[:80]}".replace("|", "/")
+        lines.append(
+            f"| {row.project} {row.version} | {row.python} | {mark} | {row.passed} | {row.bad}"
+            f" | {row.uncollected} | {len(row.attempts)} | {row.build_s} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _silent(line: str) -> None:
+    del line
+
+
+if __name__ == "__main__":
+    main()

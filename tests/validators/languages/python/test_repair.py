@@ -1,0 +1,182 @@
+"""What is tried after a failure: the next recipe, told from the one before."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from validators.languages.python.repair import repair
+from validators.model import (
+    BuildFailure,
+    FailureClass,
+    Flaw,
+    Outcome,
+    Phase,
+    ProjectInstall,
+    Recipe,
+    Run,
+    TestResult,
+    TestStatus,
+    Verdict,
+)
+
+RECIPE = Recipe(
+    language="python",
+    python="3.9",
+    requirements=(".[test]", "mock>=99", "pytest", "guess"),
+    cutoff_at=datetime(2021, 5, 1, tzinfo=UTC),
+    lock="pytest==6.2.4\n",
+)
+FILES: Mapping[str, str] = {
+    "setup.py": "setup(name='a', install_requires=['six>=1'])",
+    "src/a/__init__.py": "",
+    "tests/test_a.py": "",
+    "tests/helpers.py": "",
+}
+
+
+def _after(failure_class: FailureClass, detail: str, *, step: str = "project") -> list[Recipe]:
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b""),
+        failure_class=failure_class,
+        detail=detail,
+        step=step,
+    )
+    return list(repair(RECIPE, failure, FILES))
+
+
+def _after_run(
+    message: str, *, output: str = "", phase: Phase = Phase.AFTER, flaw: Flaw | None = None
+) -> list[Recipe]:
+    run = Run(
+        phase=phase,
+        attempt=1,
+        results={
+            "tests/test_a.py": TestResult(status=TestStatus.ERROR, phase="collect", message=message)
+        },
+        outcome=Outcome(exit_code=2, output=output.encode()),
+        image_digest="sha256:0",
+        started_at=datetime(2021, 5, 1, tzinfo=UTC),
+        flaw=flaw,
+    )
+    return list(repair(RECIPE, Verdict(flaw=flaw, runs=(run,)), FILES))
+
+
+def test_every_repair_is_resolved_anew_and_says_what_it_is() -> None:
+    for one in _after(FailureClass.OTHER, "x"):
+        assert one.lock is None
+        assert one.origin == "repaired"
+
+
+def test_a_package_that_is_not_there_is_left_out() -> None:
+    (first, *_) = _after(FailureClass.PACKAGE_NOT_FOUND, "guess", step="resolve")
+    assert first.requirements == (".[test]", "mock>=99", "pytest")
+
+
+def test_a_system_package_that_is_not_there_is_left_out() -> None:
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=100, output=b""),
+        failure_class=FailureClass.PACKAGE_NOT_FOUND,
+        detail="libgone-dev",
+        step="apt",
+    )
+    (first,) = repair(replace(RECIPE, apt=("gcc", "libgone-dev")), failure, FILES)
+    assert first.apt == ("gcc",)
+
+
+def test_a_version_that_is_not_there_is_loosened_then_let_go() -> None:
+    first, second, *rest = _after(FailureClass.NO_MATCHING_VERSION, "mock", step="resolve")
+    assert "mock" in first.requirements
+    assert not any("mock" in line for line in second.requirements)
+    assert [one.python for one in rest] == ["3.8", "3.7", "3.10"]
+
+
+def test_a_wrong_python_goes_back_first() -> None:
+    assert [one.python for one in _after(FailureClass.WRONG_PYTHON, "x")] == ["3.8", "3.7", "3.10"]
+
+
+def test_a_build_script_gets_what_it_imports() -> None:
+    first, second, *_ = _after(FailureClass.BUILD_ISOLATION, "numpy.distutils")
+    assert first.build_requirements == ("setuptools", "wheel", "numpy")
+    assert second.project_install is ProjectInstall.PLAIN
+
+
+def test_python_2_sources_are_converted_by_the_last_that_can() -> None:
+    (first,) = _after(FailureClass.BUILD_ISOLATION, "use_2to3 is invalid")
+    assert dict(first.cutoff_exempt)["setuptools"] < datetime(2021, 9, 4, tzinfo=UTC)
+    assert first.build_cmd is not None
+    assert "lib2to3" in first.build_cmd
+    assert first.source_paths == ("src",)
+    assert first.python == "3.8"
+
+
+def test_what_cannot_be_edited_is_copied_with_its_sources_first_on_the_path() -> None:
+    (first,) = _after(FailureClass.EDITABLE_IMPOSSIBLE, "build_editable")
+    assert first.project_install is ProjectInstall.PLAIN
+    assert first.source_paths == ("src",)
+
+
+def test_what_cannot_tell_its_requirements_is_run_from_its_sources() -> None:
+    (first,) = _after(FailureClass.EDITABLE_IMPOSSIBLE, "Multiple top-level", step="resolve")
+    assert first.project_install is ProjectInstall.NONE
+    assert first.requirements == ("six>=1", "mock>=99", "pytest", "guess")
+
+
+@pytest.mark.parametrize(
+    ("detail", "package"),
+    [("libpq-fe.h", "libpq-dev"), ("-lz", "zlib1g-dev"), ("xslt-config", "libxslt1-dev")],
+)
+def test_a_missing_library_is_a_system_package(detail: str, package: str) -> None:
+    first = _after(FailureClass.MISSING_SYSTEM_LIBRARY, detail)[0]
+    assert package in first.apt
+
+
+@pytest.mark.parametrize(
+    "failure_class",
+    [FailureClass.TIMED_OUT, FailureClass.RESOURCE_LIMIT, FailureClass.OUTSIDE_TREE],
+)
+def test_what_no_other_recipe_would_mend_is_not_repaired(failure_class: FailureClass) -> None:
+    assert _after(failure_class, "x") == []
+
+
+@pytest.mark.parametrize(
+    ("message", "added"),
+    [
+        ("ModuleNotFoundError: No module named 'yaml'", "pyyaml"),
+        ("E   ImportError: No module named bson.objectid", "pymongo"),
+        ("Skipped: could not import 'numpy'", "numpy"),
+        ("fixture 'mocker' not found", "pytest-mock"),
+        ("async def functions are not natively supported.", "pytest-asyncio"),
+    ],
+)
+def test_what_tests_miss_is_added_by_its_distribution(message: str, added: str) -> None:
+    (first,) = _after_run(message)
+    assert first.requirements == (*RECIPE.requirements, added)
+
+
+@pytest.mark.parametrize(
+    ("output", "added"),
+    [
+        ("pytest: error: unrecognized arguments: --cov=a --cov-report=term", "pytest-cov"),
+        ("ERROR: Missing required plugins: pytest-randomly", "pytest-randomly"),
+        ("ImportError while loading conftest\nNo module named 'sh'", "sh"),
+    ],
+)
+def test_where_no_test_was_seen_the_output_tells(output: str, added: str) -> None:
+    (first,) = _after_run("", output=output, flaw=Flaw.NO_TESTS_SEEN)
+    assert first.requirements == (*RECIPE.requirements, added)
+
+
+def test_the_projects_own_module_is_put_on_the_path_not_installed() -> None:
+    (first,) = _after_run("ModuleNotFoundError: No module named 'a'")
+    assert first.requirements == RECIPE.requirements
+    assert first.source_paths == ("src",)
+
+
+def test_what_only_before_runs_miss_is_what_the_fix_brings() -> None:
+    assert _after_run("ModuleNotFoundError: No module named 'yaml'", phase=Phase.BEFORE) == []
+
+
+def test_a_plain_failure_needs_no_repair() -> None:
+    assert _after_run("AssertionError: 1 != 2") == []
