@@ -22,11 +22,11 @@ _MEANS: Mapping[str, re.Pattern[bytes]] = {
         rb"\bdef\s+__(eq|bool|contains|instancecheck)__\b[^\n]*:\s*(#[^\n]*)?\n?\s*return True\b"
         rb"|__eq__\s*=\s*lambda[^\n]*:\s*True\b"
     ),
-    "exit": re.compile(rb"\bos\._exit\b|\b_exit\s*\(|\batexit\b|\bsys\.exit\b|\bSystemExit\b"),
+    "exit": re.compile(rb"\bos\._exit\b|\b_exit\s*\(|\batexit\b"),
     "signals": re.compile(rb"\bsignal\.(signal|alarm|setitimer)\b|\bos\.(kill|abort|fork)\w*\b"),
     "modules": re.compile(
         rb"\bsys\.(modules|meta_path|path_hooks|path_importer_cache|settrace|setprofile|path)\b"
-        rb"|\bimportlib\b|\b__import__\b|\b__builtins__\b|\bbuiltins\b"
+        rb"|\bimportlib\b(?!\.(metadata|resources)| import (metadata|resources))|\b__import__\b|\b__builtins__\b|\bbuiltins\b"
     ),
     "introspection": re.compile(
         rb"\bsys\._getframe\b|\binspect\.(stack|currentframe|getouterframes)\b"
@@ -39,7 +39,7 @@ _MEANS: Mapping[str, re.Pattern[bytes]] = {
     ),
     "test_awareness": re.compile(rb"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_ADDOPTS|\bCI_TEST\b"),
     "code_from_text": re.compile(
-        rb"\b(exec|eval|compile)\s*\(|\bmarshal\b|\bb64decode\b|\bfromhex\b|\bgetattr\(\s*os\b"
+        rb"(?<![.\w])(exec|eval|compile)\s*\(|\bmarshal\b|\bb64decode\b|\bfromhex\b|\bgetattr\(\s*os\b"
     ),
     "files_of_tests": re.compile(rb"\btest_\w+\.py\b|\bconftest\b|__pycache__|\.pyc\b"),
 }
