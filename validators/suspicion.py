@@ -26,7 +26,8 @@ _MEANS: Mapping[str, re.Pattern[bytes]] = {
     "signals": re.compile(rb"\bsignal\.(signal|alarm|setitimer)\b|\bos\.(kill|abort|fork)\w*\b"),
     "modules": re.compile(
         rb"\bsys\.(modules|meta_path|path_hooks|path_importer_cache|settrace|setprofile|path)\b"
-        rb"|\bimportlib\b(?!\.(metadata|resources)| import (metadata|resources))|\b__import__\b|\b__builtins__\b|\bbuiltins\b"
+        rb"|\bimportlib\b(?!\.(metadata|resources)| import (metadata|resources))"
+        rb"|\b__import__\b|\b__builtins__\b|\bbuiltins\b"
     ),
     "introspection": re.compile(
         rb"\bsys\._getframe\b|\binspect\.(stack|currentframe|getouterframes)\b"
