@@ -26,6 +26,9 @@ BASE_LABEL = "miner.base"
 ORIGIN_LABEL = "miner.origin"
 """On every base image: "pulled" or "built"."""
 
+PARENT_LABEL = "miner.parent"
+"""On the Debian images that built base images are made from, and on all that are made of them."""
+
 _GENERATION = 1  # raise it when what is in a base image changes
 _LIMITS = Limits(memory_mb=4096, cpus=2.0, disk_mb=8192, network=True)
 _STEP_S = 1200.0
@@ -85,6 +88,11 @@ def base_image(
         if "built" in allowed and interpreters.available(python):
             return _built(engine, python, progress), "built"
     raise UnknownRecipeError(_nowhere(python, settings))
+
+
+def is_current(tag: str) -> bool:
+    """Whether a base image or parent of that tag is one this version would use."""
+    return tag.removesuffix("-raw").endswith(f"-{_GENERATION}")
 
 
 def trust(container: Container, ca_bundle: Path | None) -> Mapping[str, str]:
@@ -153,10 +161,10 @@ def _parent(engine: ContainerEngine, progress: Progress) -> Image:
     with tempfile.TemporaryDirectory(prefix="miner-debian-") as folder:
         root = Path(folder) / "root.tar"
         debian.make_root(root)
-        raw = engine.import_root(root, tag=f"{_PARENT}-raw", labels={"miner.parent": "raw"})
+        raw = engine.import_root(root, tag=f"{_PARENT}-raw", labels={PARENT_LABEL: "raw"})
     with engine.install(raw, _LIMITS) as container:
         _root(container, _PREPARE, doing="prepare Debian")
-        return container.commit(_PARENT, labels={"miner.parent": debian.SUITE})
+        return container.commit(_PARENT, labels={PARENT_LABEL: debian.SUITE})
 
 
 def _add_uv(container: Container) -> None:

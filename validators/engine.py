@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from validators.model import Image, Limits, Outcome
+from validators.model import Image, Limits, Outcome, StoredImage
 
 GUEST_UID = 1000
 """Who runs the project's code: user `guest`, home /home/guest, in every base image."""
@@ -93,8 +93,8 @@ class ContainerEngine(Protocol):
         """Make an image of a root file system (a tar)."""
         ...
 
-    def images(self, *, label: str) -> Sequence[tuple[Image, Mapping[str, str], int]]:
-        """(image, labels, bytes) of our images that carry `label`."""
+    def images(self, *, label: str) -> Sequence[StoredImage]:
+        """Our images that carry `label`, inherited or own."""
         ...
 
     def remove_image(self, image: Image) -> bool:

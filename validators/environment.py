@@ -155,9 +155,9 @@ class _Shelf:
         )
 
     def _packages(self, image: Image) -> tuple[str, ...]:
-        for other, labels, _size in self.engine.images(label=LABEL):
-            if other.digest == image.digest:
-                return tuple(labels.get(PACKAGES_LABEL, "").splitlines())
+        for other in self.engine.images(label=LABEL):
+            if other.image.digest == image.digest:
+                return tuple(other.labels.get(PACKAGES_LABEL, "").splitlines())
         return ()
 
 

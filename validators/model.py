@@ -177,6 +177,17 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredImage:
+    """An image that lies on the engine. `size_bytes` counts the layers it shares with `parent`."""
+
+    image: Image
+    labels: Mapping[str, str]
+    size_bytes: int
+    created_at: datetime
+    parent: str = ""  # digest; unknown for imported and pulled ones
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """A built environment. `recipe` carries the lock; `packages` is the freeze of what is in it."""
 

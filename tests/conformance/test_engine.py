@@ -273,7 +273,7 @@ def test_a_commit_keeps_the_disk_but_not_the_work_places(engine: DockerEngine, b
         made = container.commit(tag, labels={"miner.test": "commit", "miner.words": WORDS})
     try:
         assert engine.find(tag) == made
-        found = {image.tag: labels for image, labels, _ in engine.images(label="miner.test")}
+        found = {each.image.tag: each.labels for each in engine.images(label="miner.test")}
         assert found[tag]["miner.words"] == WORDS
         assert not found[tag]["miner.owner"]
         with engine.run(made, LIMITS) as container:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from validators.errors import EngineUnavailableError
-from validators.model import Image, Limits, Outcome
+from validators.model import Image, Limits, Outcome, StoredImage
 
 DONE = Outcome(exit_code=0, output=b"")
 
@@ -138,7 +138,7 @@ class FakeEngine:
     def import_root(self, tar: Path, *, tag: str, labels: Mapping[str, str]) -> Image:
         raise NotImplementedError
 
-    def images(self, *, label: str) -> Sequence[tuple[Image, Mapping[str, str], int]]:
+    def images(self, *, label: str) -> Sequence[StoredImage]:
         return ()
 
     def remove_image(self, image: Image) -> bool:

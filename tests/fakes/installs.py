@@ -7,9 +7,10 @@ import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from tests.fakes.engine import DONE, FakeEngine
-from validators.model import Image, Limits, Outcome
+from validators.model import Image, Limits, Outcome, StoredImage
 
 Answer = Callable[[str], Outcome | None]
 """The shell line of a step → what it says; None: it succeeds."""
@@ -99,5 +100,10 @@ class InstallingEngine(FakeEngine):
             return Image(digest=f"sha256:{tag}", tag=tag)
         return self.made.get(tag)
 
-    def images(self, *, label: str) -> Sequence[tuple[Image, Mapping[str, str], int]]:
-        return [(image, {"miner.packages": "pytest==8.0.0"}, 1) for image in self.made.values()]
+    def images(self, *, label: str) -> Sequence[StoredImage]:
+        labels = {"miner.packages": "pytest==8.0.0"}
+        made_at = datetime(2026, 1, 1, tzinfo=UTC)
+        return [
+            StoredImage(image=image, labels=labels, size_bytes=1, created_at=made_at)
+            for image in self.made.values()
+        ]

@@ -110,9 +110,7 @@ def test_an_image_is_made_once_and_says_what_it_is(engine: DockerEngine) -> None
     said: list[str] = []
     second, _ = base_image(engine, "3.12", settings=SETTINGS, progress=said.append)
     assert (second, said) == (first, [])
-    labels = next(
-        labels for image, labels, _ in engine.images(label="miner.base") if image == first
-    )
+    labels = next(each.labels for each in engine.images(label="miner.base") if each.image == first)
     assert labels["miner.base"] == "3.12"
     assert labels["miner.origin"] == "built"
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from validators.engines.ownership import (
 )
 from validators.engines.streams import Stream
 from validators.errors import EngineUnavailableError
-from validators.model import Image, Limits
+from validators.model import Image, Limits, StoredImage
 
 _REPORT_BYTES = 256 << 20
 _START_S = 60.0
@@ -141,18 +142,11 @@ class DockerEngine:
             raise EngineUnavailableError(f"The container engine imported {tag} but lost it.")
         return image
 
-    def images(self, *, label: str) -> Sequence[tuple[Image, Mapping[str, str], int]]:
+    def images(self, *, label: str) -> Sequence[StoredImage]:
         """See the Protocol."""
         with machinery("list images"):
             found = self._api.images(filters={"label": label})
-        return tuple(
-            (
-                Image(digest=str(image["Id"]), tag=_short((image.get("RepoTags") or [""])[0])),
-                read(image.get("Labels")),
-                int(image["Size"]),
-            )
-            for image in found
-        )
+        return tuple(_stored(each) for each in found)
 
     def remove_image(self, image: Image) -> bool:
         """See the Protocol."""
@@ -276,6 +270,16 @@ class _Spec:
     labels: Mapping[str, str]
     host: Mapping[str, Any]
     prologue: str
+
+
+def _stored(found: Mapping[str, Any]) -> StoredImage:
+    return StoredImage(
+        image=Image(digest=str(found["Id"]), tag=_short((found.get("RepoTags") or [""])[0])),
+        labels=read(found.get("Labels")),
+        size_bytes=int(found["Size"]),
+        created_at=datetime.fromtimestamp(int(found["Created"]), UTC),
+        parent=str(found.get("ParentId") or ""),
+    )
 
 
 def _short(tag: str) -> str:

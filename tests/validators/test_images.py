@@ -1,0 +1,176 @@
+"""What may go from an engine, and what never."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+import pytest
+
+from validators.base_images import base_image
+from validators.engine import ContainerEngine
+from validators.engines import DockerEngine, connect
+from validators.images import Kind, gc, images
+from validators.model import BuildSettings, Image, Limits, StoredImage
+
+NOW = datetime(2026, 6, 30, tzinfo=UTC)
+MB = 1 << 20
+
+
+def environment(name: str, *, days: int, own_mb: int) -> StoredImage:
+    """An environment on the base below."""
+    return StoredImage(
+        image=Image(digest=f"sha256:{name}", tag=f"miner-environment:{name}"),
+        labels={"miner.environment": name, "miner.base": "3.12", "miner.parent": "x"},
+        size_bytes=(600 + own_mb) * MB,
+        created_at=NOW - timedelta(days=days),
+        parent="sha256:base",
+    )
+
+
+def base(digest: str, tag: str) -> StoredImage:
+    """A base image."""
+    return StoredImage(
+        image=Image(digest=f"sha256:{digest}", tag=tag),
+        labels={"miner.base": "3.12", "miner.parent": "x"},
+        size_bytes=600 * MB,
+        created_at=NOW - timedelta(days=900),
+    )
+
+
+class Shelf:
+    """An engine that only keeps images; those in `used` cannot be removed."""
+
+    def __init__(self, stored: Sequence[StoredImage], used: frozenset[str] = frozenset()) -> None:
+        self.stored = list(stored)
+        self.used = used
+
+    def images(self, *, label: str) -> Sequence[StoredImage]:
+        """Those that carry the label."""
+        return [each for each in self.stored if label in each.labels]
+
+    def remove_image(self, image: Image) -> bool:
+        """Unless it is used."""
+        if image.digest in self.used:
+            return False
+        self.stored = [each for each in self.stored if each.image != image]
+        return True
+
+    @property
+    def names(self) -> set[str]:
+        """What is left."""
+        return {each.image.digest.removeprefix("sha256:") for each in self.stored}
+
+
+STORED = (
+    environment("new", days=1, own_mb=30),
+    environment("old", days=40, own_mb=20),
+    environment("older", days=50, own_mb=10),
+    base("base", "miner-base:py3.12-built-1"),
+)
+
+
+def collect(
+    shelf: Shelf,
+    *,
+    keep: frozenset[str] = frozenset(),
+    days: int | None = None,
+    budget_mb: int | None = None,
+) -> tuple[set[str], set[str], int]:
+    """Names removed, names in use, megabytes freed."""
+    collected = gc(
+        cast("ContainerEngine", shelf),
+        keep=keep,
+        now=NOW,
+        older_than=None if days is None else timedelta(days=days),
+        budget_mb=budget_mb,
+    )
+    names = [
+        {image.digest.removeprefix("sha256:") for image in group}
+        for group in (collected.removed, collected.in_use)
+    ]
+    return names[0], names[1], collected.freed_bytes // MB
+
+
+def test_what_there_is_is_told_with_its_own_size() -> None:
+    found = images(cast("ContainerEngine", Shelf(STORED)))
+    assert [(each.image.digest, each.kind, each.own_bytes // MB) for each in found] == [
+        ("sha256:base", Kind.BASE, 600),
+        ("sha256:older", Kind.ENVIRONMENT, 10),
+        ("sha256:old", Kind.ENVIRONMENT, 20),
+        ("sha256:new", Kind.ENVIRONMENT, 30),
+    ]
+
+
+def test_without_age_and_budget_nothing_current_goes() -> None:
+    assert collect(Shelf(STORED)) == (set(), set(), 0)
+
+
+def test_environments_go_by_age() -> None:
+    shelf = Shelf(STORED)
+    assert collect(shelf, days=45) == ({"older"}, set(), 10)
+    assert shelf.names == {"new", "old", "base"}
+
+
+def test_the_oldest_go_until_the_rest_fits() -> None:
+    assert collect(Shelf(STORED), budget_mb=60)[0] == set()
+    assert collect(Shelf(STORED), budget_mb=59)[0] == {"older"}
+    assert collect(Shelf(STORED), budget_mb=35)[0] == {"older", "old"}
+    assert collect(Shelf(STORED), budget_mb=0)[0] == {"older", "old", "new"}
+
+
+def test_the_published_and_the_used_stay() -> None:
+    shelf = Shelf(STORED, used=frozenset({"sha256:new"}))
+    keep = frozenset({"sha256:older"})
+    assert collect(shelf, keep=keep, days=0, budget_mb=0) == ({"old"}, {"new"}, 20)
+    assert shelf.names == {"new", "older", "base"}
+
+
+def test_base_images_of_earlier_versions_go() -> None:
+    shelf = Shelf([*STORED, base("past", "miner-base:py3.12-built-0")])
+    assert collect(shelf)[0] == {"past"}
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[DockerEngine]:
+    """The engine of this machine."""
+    connected = connect()
+    yield connected
+    connected.close()
+
+
+class Only:
+    """A real engine of which one image is seen: others may be at work on it."""
+
+    def __init__(self, engine: DockerEngine, image: Image) -> None:
+        self.engine = engine
+        self.image = image
+
+    def images(self, *, label: str) -> Sequence[StoredImage]:
+        """The one image."""
+        return [each for each in self.engine.images(label=label) if each.image == self.image]
+
+    def remove_image(self, image: Image) -> bool:
+        """For real."""
+        return self.engine.remove_image(image)
+
+
+@pytest.mark.docker
+@pytest.mark.network
+@pytest.mark.timeout(300)
+def test_a_real_engine_keeps_what_a_container_uses(engine: DockerEngine) -> None:
+    parent, _ = base_image(engine, "3.12", settings=BuildSettings(), progress=print)
+    with engine.install(parent, Limits(network=True)) as container:
+        container.exec(("sh", "-c", "head -c 3000000 /dev/urandom >/opt/venv/x"), timeout_s=20)
+        made = container.commit("miner-environment:gc", labels={"miner.environment": "gc"})
+    there = {each.image: each for each in images(engine)}
+    assert there[made].kind is Kind.ENVIRONMENT
+    assert there[made].python == "3.12"
+    assert 3_000_000 <= there[made].own_bytes < 30_000_000
+    only = cast("ContainerEngine", Only(engine, made))
+    with engine.run(made, Limits()):
+        used = gc(only, keep=(), now=datetime.now(UTC), budget_mb=0)
+    assert (used.removed, used.in_use) == ((), (made,))
+    freed = gc(only, keep=(), now=datetime.now(UTC), budget_mb=0)
+    assert freed.removed == (made,)
+    assert engine.find(made.tag) is None
+    assert engine.find(parent.tag) == parent

@@ -1,0 +1,136 @@
+"""The images of ours that lie on an engine: what there is, and what may go.
+
+Environments are cheap to make again from their lock, so they go by age and by a disk budget, the
+oldest first. Base images of this version stay: they are few, and everything shares their layers.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from validators import base_images
+from validators.engine import ContainerEngine
+from validators.model import Image, StoredImage
+
+ENVIRONMENT_LABEL = "miner.environment"
+"""On every environment image: its environment key."""
+
+
+class Kind(StrEnum):
+    """What an image of ours is."""
+
+    PARENT = "parent"  # Debian without Python
+    BASE = "base"
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """One image of ours on the engine. `own_bytes`: without the layers of its parent."""
+
+    image: Image
+    kind: Kind
+    python: str
+    own_bytes: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """What a collection did. `in_use`: wanted to go, but a container has them."""
+
+    removed: tuple[Image, ...]
+    in_use: tuple[Image, ...]
+    freed_bytes: int
+
+
+def images(engine: ContainerEngine) -> tuple[Kept, ...]:
+    """All images of ours, the oldest first.
+
+    Raises EngineUnavailableError when the engine does not answer.
+    """
+    labels = (ENVIRONMENT_LABEL, base_images.BASE_LABEL, base_images.PARENT_LABEL)
+    found = {each.image.digest: each for label in labels for each in engine.images(label=label)}
+    kept = [_kept(each, found) for each in found.values()]
+    return tuple(sorted(kept, key=lambda each: (each.created_at, each.image.tag)))
+
+
+def gc(
+    engine: ContainerEngine,
+    *,
+    keep: Collection[str],
+    now: datetime,
+    older_than: timedelta | None = None,
+    budget_mb: int | None = None,
+) -> Collected:
+    """Remove environments older than `older_than`, then the oldest until they fit `budget_mb`.
+
+    `keep` are digests never to be touched: the published ones. Base images of earlier versions of
+    this program always go. What a container uses stays, and is told.
+    """
+    there = images(engine)
+    environments = [each for each in there if each.kind is Kind.ENVIRONMENT]
+    outdated = [each for each in there if _is_outdated(each)]
+    doomed = [
+        *_too_old(environments, now, older_than),
+        *_over_budget(environments, budget_mb),
+        *outdated,
+    ]
+    removed: list[Image] = []
+    in_use: list[Image] = []
+    freed = 0
+    for each in dict.fromkeys(doomed):
+        if each.image.digest in keep:
+            continue
+        if engine.remove_image(each.image):
+            removed.append(each.image)
+            freed += each.own_bytes
+        else:
+            in_use.append(each.image)
+    return Collected(removed=tuple(removed), in_use=tuple(in_use), freed_bytes=freed)
+
+
+def _kept(stored: StoredImage, found: Mapping[str, StoredImage]) -> Kept:
+    parent = found.get(stored.parent)
+    shared = parent.size_bytes if parent is not None else 0
+    return Kept(
+        image=stored.image,
+        kind=_kind(stored.labels),
+        python=stored.labels.get(base_images.BASE_LABEL, ""),
+        own_bytes=max(stored.size_bytes - shared, 0),
+        created_at=stored.created_at,
+    )
+
+
+def _kind(labels: Mapping[str, str]) -> Kind:
+    """Labels are inherited: the most special one counts."""
+    if ENVIRONMENT_LABEL in labels:
+        return Kind.ENVIRONMENT
+    return Kind.BASE if base_images.BASE_LABEL in labels else Kind.PARENT
+
+
+def _too_old(
+    environments: Sequence[Kept], now: datetime, older_than: timedelta | None
+) -> Sequence[Kept]:
+    if older_than is None:
+        return ()
+    return [each for each in environments if now - each.created_at > older_than]
+
+
+def _over_budget(environments: Sequence[Kept], budget_mb: int | None) -> Sequence[Kept]:
+    """The oldest of those, as many as it takes."""
+    if budget_mb is None:
+        return ()
+    excess = sum(each.own_bytes for each in environments) - (budget_mb << 20)
+    doomed = []
+    for each in environments:
+        if excess <= 0:
+            break
+        doomed.append(each)
+        excess -= each.own_bytes
+    return doomed
+
+
+def _is_outdated(kept: Kept) -> bool:
+    return kept.kind is not Kind.ENVIRONMENT and not base_images.is_current(kept.image.tag)
