@@ -120,5 +120,5 @@ def dig(value: object, *path: str | int) -> object:
 @pytest.fixture
 def quick_retries() -> Iterator[None]:
     """stamina retries without waiting."""
-    with stamina.set_testing(True, attempts=2):
+    with stamina.set_testing(True, attempts=4):
         yield

@@ -103,6 +103,7 @@ def test_a_broken_file_in_the_cache_is_fetched_again(index: Index, tmp_path: Pat
     assert index.downloads == 1
 
 
+@pytest.mark.usefixtures("quick_retries")
 def test_a_failing_download_is_tried_again(index: Index, tmp_path: Path) -> None:
     index.failures = 2
     with SdistCache(tmp_path, index_url=index.url) as cache:
