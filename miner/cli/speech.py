@@ -148,8 +148,9 @@ class LineProgress:
         self._counts: dict[str, tuple[int, int | None]] = {}
 
     def start(self, what: str, *, total: int | None) -> None:
-        """Remember the total."""
+        """A line, and remember the total."""
         self._counts[what] = (0, total)
+        complain(f"{what} begins")
 
     def advance(self, what: str, note: str, *, by: int = 1) -> None:
         """A line with count and note; a mere note (`by` 0) is for bars."""

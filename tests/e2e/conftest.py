@@ -1,5 +1,6 @@
 """One run of the whole demo a session, and a small forge for everything else."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from miner import config
+from miner.cli import run
 from miner.demo import Forge, ForgeData, build_forge, made_forge, serve
 from miner.progress import SilentProgress
 
@@ -118,18 +120,60 @@ def made(tmp_path: Path) -> Iterator[Forge]:
         yield forge
 
 
-@pytest.fixture
-def at(tmp_path: Path) -> Callable[[Forge], Machine]:
-    """A machine with an upgraded database that crawls the given forge."""
+@dataclass(frozen=True)
+class Miner:
+    """`miner` in this process: quicker than a new one each time."""
 
-    def build(forge: Forge) -> Machine:
-        found = machine(
-            tmp_path / "home",
-            MINER_GITHUB_URL=forge.base_url,
-            GITHUB_TOKEN=forge.token,
-            MINER_POLICY="quick",
-        )
+    folder: Path
+    monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str]
+
+    def set(self, **settings: str) -> None:
+        """Environment variables from now on."""
+        for name in [name for name in os.environ if name.startswith(config.PREFIX)]:
+            if name in settings:
+                self.monkeypatch.delenv(name)
+        for name, value in settings.items():
+            self.monkeypatch.setenv(name, value)
+
+    def run(self, *words: str) -> Finished:
+        """The command, to its end."""
+        self.capsys.readouterr()
+        code = run(words)
+        said = self.capsys.readouterr()
+        return Finished(code=code, out=said.out, err=said.err, seconds=0)
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file."""
+        return self.folder / "miner.db"
+
+
+Inside = Callable[..., Miner]
+
+
+@pytest.fixture
+def miner(made: Forge, tmp_path: Path, inside: Inside) -> Miner:
+    """Commands in this process, on an upgraded database, against the made repositories."""
+    return inside(
+        tmp_path / "home",
+        MINER_GITHUB_URL=made.base_url,
+        GITHUB_TOKEN=made.token,
+        MINER_POLICY="quick",
+    )
+
+
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Inside]:
+    """Make a `Miner` in a folder of its own."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+
+    def build(folder: Path, **settings: str) -> Miner:
+        found = Miner(folder=folder, monkeypatch=monkeypatch, capsys=capsys)
+        found.set(**dict(machine(folder, **settings).env))
         assert found.run("db", "upgrade").code == 0
         return found
 
-    return build
+    yield build
+    root.handlers[:], root.level = handlers, level

@@ -50,3 +50,21 @@ def _longest(words: list[str]) -> TyperCommand | None:
         if found is not None:
             return found
     return None
+
+
+def test_every_link_leads_somewhere() -> None:
+    pages = [README, *(README.parent / "docs").glob("*.md")]
+    broken = [
+        f"{page.name}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert broken == []
+
+
+def test_every_guide_is_in_the_index() -> None:
+    docs = README.parent / "docs"
+    index = (docs / "README.md").read_text(encoding="utf-8")
+    missing = [page.name for page in docs.glob("*.md") if f"({page.name})" not in index]
+    assert missing in ([], ["README.md"])
