@@ -16,10 +16,10 @@ from pydantic import ValidationError
 
 from miner.crawl.github.evidence import unread_targets
 from miner.crawl.github.graphql import GraphQL, HeavyQueryError
-from miner.crawl.github.nodes import Envelope, PullNode, TargetNode
+from miner.crawl.github.nodes import Envelope, PullNode, TargetNode, begun_at
 from miner.crawl.github.payload import malformed
 from miner.crawl.github.queries import numbered_query, query
-from miner.crawl.github.versions import edited_after
+from miner.crawl.github.versions import edited_after, was_edited_since
 from miner.crawl.links import reverted_commits, reverted_pulls
 from miner.errors import MalformedPayloadError
 
@@ -181,12 +181,11 @@ class Completion:
         return target
 
     def _add_edits(self, drafts: Sequence[Draft]) -> None:
-        """Edit histories, only of issues that were changed after the pull was made."""
+        """Edit histories, only of what was changed after the pull was made or begun."""
         wanted: dict[str, list[Draft]] = {}
         for draft in drafts:
-            for issue in self._issues(draft):
-                if draft.node and edited_after(issue, draft.node.created_at):
-                    wanted.setdefault(issue.id, []).append(draft)
+            for node_id in self._edited(draft):
+                wanted.setdefault(node_id, []).append(draft)
         for batch in _batches(list(wanted), EDITS_A_QUERY):
             for node in self._edits(batch):
                 for draft in wanted.get(str(node.get("id")), ()):
@@ -206,6 +205,18 @@ class Completion:
             with suppress(MalformedPayloadError):
                 self._finish(node, "userContentEdits", "more_edits")
         return listed
+
+    def _edited(self, draft: Draft) -> Iterator[str]:
+        """Ids of issues changed after the pull, and of older comments changed since its start."""
+        if draft.node is None:
+            return
+        begun = begun_at(draft.node)
+        for issue in self._issues(draft):
+            if edited_after(issue, draft.node.created_at):
+                yield issue.id
+            for comment in issue.comments.nodes if issue.comments else ():
+                if was_edited_since(comment, begun):
+                    yield comment.id
 
     def _issues(self, draft: Draft) -> Iterator[TargetNode]:
         """Every issue of a draft; one that cannot be read makes the draft unreadable."""

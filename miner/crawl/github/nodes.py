@@ -60,6 +60,7 @@ class Label(Node):
 class CommentNode(Node):
     """A comment of an issue."""
 
+    id: str
     created_at: AwareDatetime
     last_edited_at: AwareDatetime | None = None
     body: str
@@ -204,7 +205,7 @@ class Rename(Node):
 
 
 class EditsNode(Node):
-    """The edit history of one issue."""
+    """The edit history of one issue or comment; comments have no titles."""
 
     id: str
     user_content_edits: Connection[Edit] | None = None
@@ -217,6 +218,12 @@ class AskedTarget(Node):
     repo: str
     number: int
     answer: TargetNode
+
+
+def begun_at(pull: PullNode) -> datetime:
+    """When the fix was begun, as far as one can tell: first commit or pull, whichever is first."""
+    authored = (listed.commit.authored_date for listed in pull.commits.nodes)
+    return min(pull.created_at, *authored)
 
 
 class Envelope(Node):

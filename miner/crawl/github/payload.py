@@ -1,20 +1,21 @@
 """A raw payload → PullRequest with its issues and links. Pure."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from pydantic import ValidationError
 
 from miner.crawl.github.evidence import links_of
 from miner.crawl.github.nodes import (
-    AskedTarget,
     CommentNode,
     EditsNode,
     Envelope,
     FileNode,
     TargetNode,
     Who,
+    begun_at,
 )
-from miner.crawl.github.versions import renames_of, text_versions
+from miner.crawl.github.versions import comment_text, renames_of, text_versions
 from miner.crawl.links import reverted_pulls
 from miner.errors import MalformedPayloadError
 from miner.model import (
@@ -114,17 +115,18 @@ def _file(node: FileNode) -> ChangedFile:
 def _issues(envelope: Envelope) -> tuple[Issue, ...]:
     """Closing issues and text targets, each once, by repository and number."""
     edits = {node.id: node for node in envelope.edits}
-    closing = list(envelope.pull.closing_issues_references.nodes)
-    asked: list[AskedTarget] = list(envelope.targets)
+    moment = begun_at(envelope.pull)
+    closing = envelope.pull.closing_issues_references.nodes
     targets = {
         (t.repository.name_with_owner.lower(), t.number): t
-        for t in [*(a.answer for a in asked), *closing]
+        for t in [*(asked.answer for asked in envelope.targets), *closing]
     }
-    return tuple(_issue(targets[key], edits.get(targets[key].id)) for key in sorted(targets))
+    return tuple(_issue(targets[key], edits, moment) for key in sorted(targets))
 
 
-def _issue(node: TargetNode, edits: EditsNode | None) -> Issue:
-    versions, complete = text_versions(node, edits)
+def _issue(node: TargetNode, edits: Mapping[str, EditsNode], moment: datetime) -> Issue:
+    versions, complete = text_versions(node, edits.get(node.id))
+    comments = node.comments.nodes if node.comments else ()
     return Issue(
         repo=node.repository.name_with_owner,
         number=node.number,
@@ -136,7 +138,7 @@ def _issue(node: TargetNode, edits: EditsNode | None) -> Issue:
         closed_at=node.closed_at,
         edited_at=_edited_at(node),
         labels=tuple(label.name for label in node.labels.nodes) if node.labels else (),
-        comments=tuple(_comment(c) for c in node.comments.nodes) if node.comments else (),
+        comments=tuple(_comment(comment, edits, moment) for comment in comments),
         versions=versions,
         versions_complete=complete,
     )
@@ -150,11 +152,13 @@ def _edited_at(node: TargetNode) -> datetime | None:
     return max(moments, default=None)
 
 
-def _comment(node: CommentNode) -> Comment:
+def _comment(node: CommentNode, edits: Mapping[str, EditsNode], moment: datetime) -> Comment:
+    """As it stood before the fix was begun, where its history tells."""
+    body, edited_at = comment_text(node, edits.get(node.id), moment=moment)
     return Comment(
         author=_actor(node.author),
-        body=node.body,
+        body=body,
         created_at=node.created_at,
-        edited_at=node.last_edited_at,
+        edited_at=edited_at,
         minimized=node.is_minimized,
     )

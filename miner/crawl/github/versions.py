@@ -7,7 +7,15 @@ after the edit. So the history is believed only when its newest text is the text
 from collections.abc import Sequence
 from datetime import datetime
 
-from miner.crawl.github.nodes import Connection, Edit, EditsNode, HistoryEvent, Rename, TargetNode
+from miner.crawl.github.nodes import (
+    CommentNode,
+    Connection,
+    Edit,
+    EditsNode,
+    HistoryEvent,
+    Rename,
+    TargetNode,
+)
 from miner.model import TextVersion
 
 
@@ -50,6 +58,34 @@ def text_versions(
         for at in moments
         if at >= first
     ), complete
+
+
+def was_edited_since(comment: CommentNode, moment: datetime) -> bool:
+    """Was it written before `moment` and changed after?"""
+    edited = comment.last_edited_at
+    return edited is not None and comment.created_at < moment <= edited
+
+
+def comment_text(
+    comment: CommentNode, edits: EditsNode | None, *, moment: datetime
+) -> tuple[str, datetime | None]:
+    """Its text as it stood before `moment`, and that text's edit time (None: as first written).
+
+    Without a history that can be believed: today's text and today's edit time.
+    """
+    today = comment.body, comment.last_edited_at
+    known = edits.user_content_edits.nodes if edits and edits.user_content_edits else ()
+    texts = sorted(
+        ((e.edited_at, e.diff) for e in known if e.deleted_at is None and e.diff is not None),
+        key=lambda version: version[0],
+    )
+    if not texts or _lines(texts[-1][1]) != _lines(comment.body):
+        return today
+    then = [(at, text) for at, text in texts if at < moment]
+    if not then:
+        return today
+    at, text = then[-1]
+    return text, None if len(then) == 1 else at
 
 
 def _is_whole(told: Connection[Edit] | Connection[Rename] | None) -> bool:

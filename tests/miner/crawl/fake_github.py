@@ -209,7 +209,8 @@ class FakeGitHub:
         pulls = [p for repo in self.repos for p in repo["pulls"]]
         issues = [i for repo in self.repos for i in repo["issues"]]
         closing = [i for p in pulls for i in p["closingIssuesReferences"]]
-        return next(n for n in [*pulls, *issues, *closing] if n["id"] == node_id)
+        comments = [c for i in [*issues, *closing] for c in i.get("comments", ())]
+        return next(n for n in [*pulls, *issues, *closing, *comments] if n["id"] == node_id)
 
     def _more(self, v: Node, name: str, first: int) -> tuple[Node, list[Node]]:
         items = self._by_id(v["id"])[name]
@@ -257,9 +258,11 @@ class FakeGitHub:
         for node_id in v["ids"]:
             found = self._by_id(node_id)
             edits = window(list(reversed(found["edits"])), first=100)
-            renames = [e for e in found["history"] if e["__typename"] == "RenamedTitleEvent"]
-            nodes.append({"id": node_id, "userContentEdits": edits,
-                          "renames": window(renames, first=100)})  # fmt: skip
+            history = found.get("history", ())
+            renames = [e for e in history if e["__typename"] == "RenamedTitleEvent"]
+            told = {"id": node_id, "userContentEdits": edits}
+            titles = {"renames": window(renames, first=100)} if "history" in found else {}
+            nodes.append(told | titles)
         return {"nodes": nodes}, []
 
     def _MoreEdits(self, v: Node) -> tuple[Node, list[Node]]:  # noqa: N802

@@ -309,6 +309,40 @@ def test_long_edit_histories_are_read_to_their_end() -> None:
     assert found.versions_complete
 
 
+def text(body: str, day: int) -> Node:
+    """A text as it stood after an edit."""
+    return {"editedAt": at(day), "deletedAt": None, "diff": body}
+
+
+COMMENTS: list[tuple[list[Node], tuple[str, int | None]]] = [
+    ([text("as written", 2), text("now: see #7", 12)], ("as written", None)),
+    ([text("as written", 2), text("typo", 3), text("now: see #7", 12)], ("typo", 3)),
+    ([text("-typo +now", 12)], ("now: see #7", 12)),  # no history to believe
+    ([text("now: see #7", 12)], ("now: see #7", 12)),  # its beginning is lost
+    ([], ("now: see #7", 12)),
+]
+
+
+@pytest.mark.parametrize(("edits", "expected"), COMMENTS)
+def test_a_comment_edited_after_the_fix_was_begun_is_told_as_it_stood(
+    edits: list[Node], expected: tuple[str, int | None]
+) -> None:
+    edited = comment("now: see #7", created=at(2), lastEditedAt=at(12), edits=edits)
+    found = one(pull(7, closingIssuesReferences=[issue(1, comments=[edited])]))
+    (told_comment,) = found.issues[0].comments
+    day = told_comment.edited_at.day if told_comment.edited_at else None
+    assert (told_comment.body, day) == expected
+
+
+def test_comments_edited_earlier_or_written_later_cost_no_query() -> None:
+    early = comment("early", created=at(2), lastEditedAt=at(3))
+    late = comment("late", created=at(10), lastEditedAt=at(12))
+    node = pull(7, closingIssuesReferences=[issue(1, comments=[early, late])])
+    fake = FakeGitHub(repository(pulls=[node]))
+    told(fake)
+    assert fake.operations == ["MergedPulls"]
+
+
 def test_reverts_are_numbers_also_where_a_commit_is_named() -> None:
     sha = "d" * 40
     by_number = pull(7, title='Revert "x"', body="Reverts o/r#5")
