@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from miner.errors import BadItemError
 from miner.git import Comparison, Mirror, Mirrors, RawChange
+from miner.git.command import run
 from miner.split.patch import (
     crosses_border,
     cut,
@@ -417,24 +418,40 @@ _CONTENT = st.one_of(
 _TREE = st.dictionaries(_NAMES, _CONTENT, max_size=6)
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Mirror:
+    """A mirror to throw generated commits into."""
+    upstream = Repository(tmp_path_factory.mktemp("any") / "upstream")
+    return Mirror(upstream.path / ".git", "o/r")
+
+
+def _imported(mirror: Mirror, *trees: dict[str, bytes]) -> list[str]:
+    """A commit for each tree, by one run of `git fast-import`."""
+    stream = b""
+    for number, tree in enumerate(trees, start=1):
+        stream += b"commit refs/heads/any\nmark :%d\ncommitter A <a@b> 1700000000 +0000\n" % number
+        stream += b"data 0\n" + (b"from :%d\n" % (number - 1) if number > 1 else b"")
+        stream += b"deleteall\n"
+        for path, content in tree.items():
+            quoted = b"".join(b"\\%03o" % byte for byte in os.fsencode(path))
+            stream += b'M 100644 inline "%s"\ndata %d\n%s\n' % (quoted, len(content), content)
+    stream += b"".join(b"get-mark :%d\n" % number for number in range(1, len(trees) + 1))
+    done = run(mirror.path, ["fast-import", "--quiet", "--force", "--cat-blob-fd=1"], stdin=stream)
+    assert done.ok, done.error
+    return done.output.decode().split()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(before=_TREE, after=_TREE)
-def test_any_two_trees(
-    tmp_path_factory: pytest.TempPathFactory, before: dict[str, bytes], after: dict[str, bytes]
-) -> None:
-    merge: dict[str, bytes | str | None] = {**dict.fromkeys(before), **after}
-    mirror, base, fixed = _make(tmp_path_factory.mktemp("any"), before, merge)
-    found = _compare(mirror, base, fixed)
+def test_any_two_trees(bare: Mirror, before: dict[str, bytes], after: dict[str, bytes]) -> None:
+    base, fixed = _imported(bare, before, after)
+    found = _compare(bare, base, fixed)
     sections = cut(found.diff, found.changes, CLASSIFY)
     gold, tests = gold_patch(sections), test_patch(sections)
     assert len(gold) + len(tests) == len(found.diff)
     assert b"".join(section.text for section in sections) == found.diff
-    assert mirror.apply_check(base, [tests, gold]) == mirror.tree_id(fixed)
-    assert mirror.adds_up(found.changes, [tests, gold])
+    assert bare.apply_check(base, [tests, gold]) == bare.tree_id(fixed)
+    assert bare.adds_up(found.changes, [tests, gold])
     assert all(
         CLASSIFY(PurePosixPath(each.change.path)) is FileClass.TEST
         for each in sections
