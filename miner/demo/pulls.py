@@ -114,7 +114,7 @@ class Connection(_Record):
 class PullRecord(_Record):
     """A pull. Commits may be any name git knows; what is left out is derived from git.
 
-    `head_commit` ← refs/pull/N/head, else the second parent of `merge_commit`, else the merge
+    `head_commit` ← the second parent of `merge_commit`, else refs/pull/N/head, else the merge
     commit itself; `base_commit` (the fork point) ← the merge base of head and base branch.
     """
 

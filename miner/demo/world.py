@@ -134,12 +134,12 @@ class RepositoryWorld:
     def _head_of(self, pull: PullRecord, merge: str | None, parents: Sequence[str]) -> str:
         if pull.head_commit:
             return self.facts.resolve(pull.head_commit)
-        ref = self.facts.refs.get(f"refs/pull/{pull.number}/head")
-        if ref is not None:
-            return ref
-        if merge is None:
+        if len(parents) > 1:
+            return parents[1]  # before the ref: in an inherited history that is another pull's
+        found = self.facts.refs.get(f"refs/pull/{pull.number}/head", merge)
+        if found is None:
             raise ConfigError(f"{self.name}#{pull.number} has neither head nor merge commit.")
-        return parents[1] if len(parents) > 1 else merge
+        return found
 
     def pulls_of_commit(self, oid: str) -> Sequence[PullRecord]:
         """Pulls a commit came with: in their branch, their merge, or their rebased commits."""

@@ -9,6 +9,7 @@ import pytest
 from miner.demo import ForgeData, load_forge, serve
 from miner.demo.fast_import import git
 from miner.demo.pulls import PullRecord
+from miner.demo.world import World
 from miner.errors import ConfigError
 from tests.miner.demo.conftest import ask, dig
 
@@ -108,6 +109,17 @@ def test_branches_of_origin_are_served(made: ForgeData, tmp_path: Path) -> None:
     with serve(data) as forge:
         listed = git(["ls-remote", f"{forge.base_url}/{TALLY}.git"]).decode()
     assert "\trefs/heads/stable\n" in listed
+
+
+def test_a_merge_s_own_parent_counts_more_than_a_ref_of_the_same_number(
+    made: ForgeData, tmp_path: Path
+) -> None:
+    repository = clone(made, tmp_path / "tally", "--bare")
+    git(["-C", str(repository), "update-ref", "refs/pull/5/head", "v0.1.0^{commit}"])
+    world = World(load_forge(tmp_path, written(tmp_path / "pulls.jsonl", rows(made, 5))))
+    told = world.repositories[TALLY]
+    facts = told.pull_facts(told.pulls[5])
+    assert [file.path for file in facts.files] == ["tally/words.py", "tests/test_words.py"]
 
 
 def test_issues_of_a_repository_without_git_are_told(made: ForgeData, tmp_path: Path) -> None:
