@@ -30,7 +30,8 @@ MAX_ATTEMPTS = 5
 """After so many failures of the machinery a task is parked until a person asks for it again."""
 
 BACKOFF_S = 60
-"""Wait after the first failure; four times as long after each further one."""
+"""Wait after the second failure, four times as long after each further one. After the first there
+is none: most are a hiccup, and a pass should not end for want of one task."""
 
 VERIFY = "verify"
 LOST = "lost: the holder gave no sign of life"
@@ -170,7 +171,8 @@ def until(now: datetime) -> datetime:
 
 def back_off(now: datetime, *, failed: int) -> datetime:
     """When to try again after `failed` failures (at least 1)."""
-    return now + timedelta(seconds=BACKOFF_S * 4 ** (failed - 1))
+    wait_s = 0 if failed == 1 else BACKOFF_S * 4 ** (failed - 2)
+    return now + timedelta(seconds=wait_s)
 
 
 def _due(wanted: Wanted, *, now: datetime) -> Subquery:

@@ -1,6 +1,7 @@
 """Passes and the scheduler, on a real database, with real signals and dead holders."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,12 +20,19 @@ from miner.store import Database, open_store, upgrade
 NOW = datetime(2026, 11, 29, 3, tzinfo=UTC)
 
 
+@pytest.fixture(scope="module")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file that the migrations made, to be copied."""
+    file = tmp_path_factory.mktemp("migrated") / "miner.db"
+    upgrade(f"sqlite:///{file}")
+    return file
+
+
 @pytest.fixture
-def url(tmp_path: Path) -> str:
+def url(tmp_path: Path, migrated_file: Path) -> str:
     """URL of a migrated database."""
-    url = f"sqlite:///{tmp_path}/miner.db"
-    upgrade(url)
-    return url
+    shutil.copyfile(migrated_file, tmp_path / "miner.db")
+    return f"sqlite:///{tmp_path}/miner.db"
 
 
 @pytest.fixture

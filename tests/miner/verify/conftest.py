@@ -1,5 +1,6 @@
 """A migrated database, and a real mirror of a small repository."""
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,12 +11,19 @@ from miner.git import Mirrors
 from miner.store import Database, open_store, upgrade
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file that the migrations made, to be copied."""
+    file = tmp_path_factory.mktemp("migrated") / "miner.db"
+    upgrade(f"sqlite:///{file}")
+    return file
+
+
 @pytest.fixture
-def url(tmp_path: Path) -> str:
+def url(tmp_path: Path, migrated_file: Path) -> str:
     """URL of a migrated database."""
-    url = f"sqlite:///{tmp_path}/miner.db"
-    upgrade(url)
-    return url
+    shutil.copyfile(migrated_file, tmp_path / "miner.db")
+    return f"sqlite:///{tmp_path}/miner.db"
 
 
 @pytest.fixture

@@ -199,7 +199,7 @@ def test_a_dead_engine_is_no_verdict_backs_off_and_is_told(line: Line) -> None:
     with pytest.raises(IncompleteError, match="No engine answers; start Docker") as error:
         line.verify(FakeWorkshop({one.instance_id: NO_ENGINE}))
     assert error.value.exit_code == 75
-    assert error.value.report.retried == 1
+    assert error.value.report.retried == 2  # the first is tried again at once
     funnel = line.database.admin.funnel()
     assert (funnel.waiting_verify, funnel.instances, funnel.verify_rejections) == (1, 0, {})
     assert line.verify(FakeWorkshop({})).done == 0  # it backs off
@@ -211,10 +211,25 @@ def test_a_failure_of_one_does_not_stop_the_others(line: Line) -> None:
     found = line.candidates(1, 2, 3)
     broken: dict[str, Answer] = {"o__r-2": KeyError("bug")}
     report = line.verify(FakeWorkshop(answers(found) | broken))
-    assert (report.done, report.retried) == (2, 1)
+    assert (report.done, report.retried) == (2, 2)
     evidence = line.database.admin.evidence("o__r-2")
     assert evidence is not None
-    assert [error for _, error in evidence.failures] == ["KeyError: 'bug'"]
+    assert [error for _, error in evidence.failures] == ["KeyError: 'bug'"] * 2
+
+
+def test_a_hiccup_is_recorded_and_tried_again_in_the_same_pass(line: Line) -> None:
+    (one,) = line.candidates(1)
+    asked: list[Task] = []
+
+    def hiccup(task: Task) -> Examination:
+        asked.append(task)
+        if len(asked) == 1:
+            raise NO_ENGINE
+        return accepted(one).examination
+
+    report = line.verify(FakeWorkshop({one.instance_id: hiccup}))
+    assert (report.done, report.retried) == (1, 1)
+    assert len(asked) == 2
 
 
 def test_failures_in_a_row_give_the_pass_up(line: Line) -> None:
