@@ -140,6 +140,8 @@ class Mirror:
 
     def nearest_tag(self, commit: str) -> str | None:
         """The nearest tag behind the commit, or on it, that is named like a version."""
+        if not self._has_tags():
+            return None
         for pattern in ("*[0-9].[0-9]*", "*[0-9]*"):  # "6.7" before "6.x"
             describe = ("describe", "--tags", "--abbrev=0", f"--match={pattern}")
             answer = self._run(*describe, self._checked(commit))
@@ -148,6 +150,15 @@ class Mirror:
             if "No names found" not in answer.error and "No tags can" not in answer.error:
                 self._said(answer)
         return None
+
+    def _has_tags(self) -> bool:
+        """Is there any tag? Asked once a session: most small projects have none."""
+        if self.session is None:
+            return True
+        if self.session.has_tags is None:
+            tags = self._run("for-each-ref", "--count=1", "--format=%(refname)", "refs/tags/")
+            self.session.has_tags = bool(self._said(tags))
+        return self.session.has_tags
 
     def tree_id(self, commit: str) -> str:
         """The object id of a commit's tree."""

@@ -33,6 +33,7 @@ class Session:
 
     def __init__(self, git_dir: Path) -> None:
         self._git_dir = git_dir
+        self.has_tags: bool | None = None  # not asked yet
         self._talks: dict[tuple[str, ...], _Talk] = {}
         self._mark = f"end-{secrets.token_hex(16)}\n".encode()
 

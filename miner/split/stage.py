@@ -167,6 +167,7 @@ class _Cut:
     sections: Sequence[patch.Section]
     told: Statement
     context: Context
+    texts: Mapping[str, str]  # licence and metadata files of the base
 
 
 def judge(
@@ -187,13 +188,14 @@ def judge(
         return refused
     mirror, base = mirrors.open(pull.repo), _base_commit(pull)
     sections = _sections(pull, mirror, base, _language(context))
-    texts = mirror.read_all(base, licence.PATHS)
-    told_license = licence.license_of(_decoded(texts)) or pull.license
-    context = replace(context, sections=sections, license=told_license)
+    texts = _decoded(mirror.read_all(base, licence.PATHS))
+    context = replace(context, sections=sections, license=licence.license_of(texts) or pull.license)
     refused = gates.refusal(gates.CHANGE_GATES, context) or _sum(mirror, base, sections)
     if refused is not None:
         return refused
-    return _candidate(mirror, base, _Cut(sections=sections, told=told, context=context))
+    return _candidate(
+        mirror, base, _Cut(sections=sections, told=told, context=context, texts=texts)
+    )
 
 
 def _sections(
@@ -242,20 +244,23 @@ def _candidate(mirror: Mirror, base: str, cut: _Cut) -> Candidate:
         created_at=pull.created_at,
         merged_at=pull.merged_at,
         language=_language(context),
-        version=_version(mirror, base),
+        version=_version(mirror, base, cut.texts),
         license=context.license,
         file_classes=tuple((section.change.path, section.kind) for section in cut.sections),
     )
 
 
-def _version(mirror: Mirror, base: str) -> str:
-    """Of the nearest tag, else as the project's files say."""
+def _version(mirror: Mirror, base: str, texts: Mapping[str, str]) -> str:
+    """Of the nearest tag, else as the project's files say; `texts` are those read already."""
     tag = mirror.nearest_tag(base)
     tagged = None if tag is None else version.version_of_tag(tag)
     if tagged is not None:
         return tagged
-    paths = version.version_paths(mirror.paths(base))
-    return version.version_of_files(_decoded(mirror.read_all(base, paths)))
+    told = version.version_of_files(texts, paths=version.METADATA_PATHS)
+    if told != version.UNKNOWN:
+        return told
+    modules = version.module_paths(mirror.paths(base))
+    return version.version_of_files(_decoded(mirror.read_all(base, modules)), paths=modules)
 
 
 def _decoded(files: Mapping[str, bytes]) -> Mapping[str, str]:

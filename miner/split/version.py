@@ -8,7 +8,7 @@ UNKNOWN = "0.0"
 FILES_READ_AT_MOST = 8
 
 _NUMBER = re.compile(r"(?<!\d)(\d+)(?:[._](\d+))?")
-_METADATA = ("pyproject.toml", "setup.cfg", "setup.py", "PKG-INFO")
+METADATA_PATHS = ("pyproject.toml", "setup.cfg", "setup.py", "PKG-INFO")
 _MODULES = ("__init__.py", "__version__.py", "_version.py", "version.py", "__about__.py")
 _ASSIGNED = re.compile(
     r"^[ \t]*(?:__version__|version|VERSION|Version)[ \t]*(?::[ \t]*str[ \t]*)?[=:]"
@@ -23,22 +23,21 @@ def version_of_tag(tag: str) -> str | None:
     return f"{int(found[1])}.{int(found[2] or 0)}" if found else None
 
 
-def version_paths(paths: Sequence[str]) -> tuple[str, ...]:
-    """Which files may say the version: metadata at the root first, then the shortest modules."""
-    metadata = [path for path in _METADATA if path in set(paths)]
+def module_paths(paths: Sequence[str]) -> tuple[str, ...]:
+    """Which modules may say the version, the shortest paths first."""
     modules = [
         path
         for path in paths
         if PurePosixPath(path).name in _MODULES and len(PurePosixPath(path).parts) in (2, 3)
     ]
     modules.sort(key=lambda path: (len(PurePosixPath(path).parts), path))
-    return tuple([*metadata, *modules][:FILES_READ_AT_MOST])
+    return tuple(modules[:FILES_READ_AT_MOST])
 
 
-def version_of_files(texts: Mapping[str, str]) -> str:
-    """The first literal version in the files, in their order; UNKNOWN when there is none."""
-    for text in texts.values():
-        found = _ASSIGNED.search(text)
+def version_of_files(texts: Mapping[str, str], *, paths: Sequence[str]) -> str:
+    """The first literal version in those of `paths` that are there; UNKNOWN when there is none."""
+    for path in paths:
+        found = _ASSIGNED.search(texts.get(path, ""))
         if found is not None:
             return f"{int(found[1])}.{int(found[2])}"
     return UNKNOWN

@@ -160,6 +160,17 @@ def test_a_rename_across_the_border_is_cut_in_two(line: Line) -> None:
     assert b"new file mode" in found.test_patch
 
 
+def test_version_of_a_module_where_nothing_else_says_it(tmp_path: Path) -> None:
+    line = Line(tmp_path)
+    line.upstream.git("tag", "-d", "v1.4.2")
+    line.upstream.commit({"pkg/__init__.py": '__version__ = "0.7.1"\n', "setup.py": "x\n"})
+    store = ListStore([line.pull(GOOD)])
+    line.split(store)
+    found = _only(store)
+    assert isinstance(found, Candidate)
+    assert found.version == "0.7"
+
+
 def test_every_pull_leaves_its_reason(line: Line) -> None:
     store = ListStore(
         [

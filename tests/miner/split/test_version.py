@@ -2,7 +2,7 @@
 
 import pytest
 
-from miner.split.version import version_of_files, version_of_tag, version_paths
+from miner.split.version import METADATA_PATHS, module_paths, version_of_files, version_of_tag
 
 
 @pytest.mark.parametrize(
@@ -35,25 +35,22 @@ def test_tags(tag: str, version: str | None) -> None:
     ],
 )
 def test_files(text: str, version: str) -> None:
-    assert version_of_files({"f": text}) == version
+    assert version_of_files({"f": text}, paths=["none", "f"]) == version
 
 
 def test_the_first_file_that_says_it_counts() -> None:
-    assert version_of_files({"a": "nothing", "b": "version = 2.1", "c": "version = 3.1"}) == "2.1"
+    texts = {"c": "version = 3.1", "b": "version = 2.1", "a": "nothing"}
+    assert version_of_files(texts, paths=["a", "b", "c"]) == "2.1"
+    assert version_of_files(texts, paths=METADATA_PATHS) == "0.0"
 
 
-def test_paths_worth_reading_in_order() -> None:
+def test_modules_worth_reading_in_order() -> None:
     paths = [
         "src/pkg/__init__.py",
         "pkg/_version.py",
         "setup.py",
         "a/b/c/__init__.py",
-        "pyproject.toml",
         "__init__.py",
     ]
-    assert version_paths(paths) == (
-        "pyproject.toml",
-        "setup.py",
-        "pkg/_version.py",
-        "src/pkg/__init__.py",
-    )
+    assert module_paths(paths) == ("pkg/_version.py", "src/pkg/__init__.py")
+    assert len(module_paths([f"p{number}/__init__.py" for number in range(20)])) == 8
