@@ -10,15 +10,22 @@ from miner.demo.histories import WEB_FLOW, History, Identity, PlannedCommit
 from miner.errors import ConfigError, FatalError
 
 GIT_TIMEOUT_S = 300
+_SETTINGS = (
+    ("safe.directory", "*"),  # a shared folder may belong to somebody else; nothing in it is run
+    ("core.hooksPath", "/dev/null"),
+    ("diff.algorithm", "myers"),
+    ("diff.renameLimit", "1000"),
+    # newer gits read HEAD's .gitattributes in a bare repository: sizes would depend on the git
+    ("attr.tree", "4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
+)
 GIT_ENVIRONMENT: Mapping[str, str] = {
     "GIT_CONFIG_GLOBAL": "/dev/null",
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
-    # a shared folder may belong to somebody else; nothing in it is run
-    "GIT_CONFIG_COUNT": "1",
-    "GIT_CONFIG_KEY_0": "safe.directory",
-    "GIT_CONFIG_VALUE_0": "*",
+    "GIT_CONFIG_COUNT": str(len(_SETTINGS)),
+    **{f"GIT_CONFIG_KEY_{place}": key for place, (key, _) in enumerate(_SETTINGS)},
+    **{f"GIT_CONFIG_VALUE_{place}": value for place, (_, value) in enumerate(_SETTINGS)},
 }
 
 
