@@ -1,6 +1,7 @@
 """What tests need by their own words: imports, fixtures and marks, read from their syntax trees."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ _PYTHON_2 = frozenset(
     ]
 )
 _STDLIB = sys.stdlib_module_names | _GONE_FROM_STDLIB | _PYTHON_2
+_NOT_RUN = re.compile(r"(^|/)_?(fuzz|bench|perf|profil|typing|mypy|type_)")
+"""Beside the tests, and not run with them."""
+
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _RUNNERS = frozenset({"pytest", "_pytest", "nose"})
 
@@ -57,6 +61,8 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
     defined: set[str] = set()
     for path, text in files.items():
         if not path.endswith(".py") or classify(PurePosixPath(path)) is not FileClass.TEST:
+            continue
+        if _NOT_RUN.search(path):
             continue
         tree = syntax_tree(text)
         if tree is None:

@@ -13,12 +13,12 @@ def groups(table: Table) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     dev = table.get("dev-dependencies")
     if isinstance(dev, dict):
-        found["dev"] = _requirements(dev)
+        found["dev"] = requirements(dev)
     declared = table.get("group")
     for name, group in declared.items() if isinstance(declared, dict) else ():
         wanted = group.get("dependencies") if isinstance(group, dict) else None
         if isinstance(wanted, dict):
-            found[name] = (*found.get(name, ()), *_requirements(wanted))
+            found[name] = (*found.get(name, ()), *requirements(wanted))
     return found
 
 
@@ -27,7 +27,8 @@ def python_specifier(constraint: object) -> str | None:
     return _specifier(constraint) or None if isinstance(constraint, str) else None
 
 
-def _requirements(table: Table) -> tuple[str, ...]:
+def requirements(table: Table) -> tuple[str, ...]:
+    """A table of name → constraint as PEP 508 lines; what is not of the index is left out."""
     found = []
     for name, wanted in table.items():
         entry = wanted[0] if isinstance(wanted, list) and wanted else wanted

@@ -1,12 +1,13 @@
 """From a repository's own files to recipes, likeliest first. Nothing of it is executed."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
 
 from validators.languages.base import FileClass
-from validators.languages.python import ci, distributions, pytest_settings
+from validators.languages.python import ci, distributions, pytest_settings, workflows
 from validators.languages.python import requirement_files as requirements
 from validators.languages.python.as_of import can_edit, exemptions
 from validators.languages.python.conversion import converted
@@ -14,14 +15,16 @@ from validators.languages.python.imports import builds_suites, needs_of_tests
 from validators.languages.python.interpreters import choose_pythons, tox_versions, versions_in
 from validators.languages.python.manifest import Manifest, read_manifest
 from validators.languages.python.paths import classify
+from validators.languages.python.workflows import conda_pythons
 from validators.model import ProjectInstall, Recipe
 
 _NAMES = frozenset(
     [
         *("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", ".pytest.ini"),
-        *("noxfile.py", "Pipfile", "environment.yml", "Makefile", "requirements.txt", "tox.toml"),
+        *("noxfile.py", "Pipfile", "requirements.txt"),
     ]
 )
+_CONDA_FILES = ("environment.yml", "environment-dev.yml", "environment.yaml", "ci/environment.yml")
 _COMPILERS = ("gcc", "g++", "libc6-dev")
 
 
@@ -31,6 +34,7 @@ def manifest_paths(paths: Sequence[str]) -> Sequence[str]:
         path
         for path in paths
         if path in _NAMES
+        or path in _CONDA_FILES
         or ci.is_ci_file(path)
         or requirements.is_requirement_file(path)
         or (path.endswith(".py") and classify(PurePosixPath(path)) is FileClass.TEST)
@@ -104,6 +108,7 @@ def _pythons(manifest: Manifest, files: Mapping[str, str], date: datetime) -> Se
         *versions_in(line.rpartition("::")[2].strip() for line in classifiers),
         *ci.python_versions(files),
         *tox_versions(files.get("tox.ini", "")),
+        *(version for name in _CONDA_FILES for version in conda_pythons(files.get(name, ""))),
     ]
     return choose_pythons(requires=manifest.requires_python, declared=declared, date=date)
 
@@ -111,13 +116,23 @@ def _pythons(manifest: Manifest, files: Mapping[str, str], date: datetime) -> Se
 def _own_lines(manifest: Manifest, files: Mapping[str, str]) -> Sequence[str]:
     """The project with its test extras; for one that is no distribution, its requirements."""
     if not manifest.installable:
-        return requirements.expand("requirements.txt", files)
+        own = requirements.expand("requirements.txt", files)
+        return own or workflows.pipfile_groups(files.get("Pipfile", "")).get("default", ())
     extras = [name for name in manifest.extras if requirements.is_test_word(name)]
+    extras = extras or _named_extras(manifest, files)
     if extras:
         return (f".[{','.join(extras)}]",)
     # a developers' extra is opened, so that its other tools can be left out
     lines = [line for name in _chosen(manifest.extras) for line in manifest.extras[name]]
     return (".", *requirements.without_tools(lines))
+
+
+def _named_extras(manifest: Manifest, files: Mapping[str, str]) -> list[str]:
+    """Extras that tox or nox install for tests, whatever they are called."""
+    nox = " ".join(workflows.nox_lines(files.get("noxfile.py", "")))
+    named = {name for names in re.findall(r"\.\[([^\]]*)\]", nox) for name in names.split(",")}
+    named.update(requirements.tox_extras(files.get("tox.ini", "")))
+    return [name for name in manifest.extras if name in named and name not in {"docs", "doc"}]
 
 
 def _chosen(offered: Iterable[str]) -> Sequence[str]:
@@ -129,8 +144,13 @@ def _chosen(offered: Iterable[str]) -> Sequence[str]:
 
 def _declared(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) -> Sequence[str]:
     """What the project declares for its tests outside of its extras, without other tools."""
-    lines = [line for name in _chosen(manifest.groups) for line in manifest.groups[name]]
+    groups = dict(workflows.pipfile_groups(files.get("Pipfile", ""))) | dict(manifest.groups)
+    lines = [line for name in _chosen(groups) for line in groups[name]]
     lines += manifest.tests_require
+    for line in workflows.nox_lines(files.get("noxfile.py", "")):
+        lines += requirements.expand(line[3:].strip(), files) if line[:3] == "-r " else [line]
+    for name in _CONDA_FILES:
+        lines += workflows.conda_lines(files.get(name, ""))
     for line in requirements.tox_lines(files.get("tox.ini", "")):
         if line.startswith("-r "):
             lines += requirements.expand(line[3:].strip(), files)
@@ -138,7 +158,9 @@ def _declared(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]
             lines.append(line)
     for path in requirements.test_requirement_files(paths):
         lines += requirements.expand(path, files)
-    return requirements.without_tools(line for line in lines if requirements.requirement_name(line))
+    # an address in place of a version names another place than the index: by name, then
+    named = [re.split(r"\s*@\s*\w+(?:\+\w+)?:", line)[0] for line in lines]
+    return requirements.without_tools(line for line in named if requirements.requirement_name(line))
 
 
 def _needed(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) -> Sequence[str]:

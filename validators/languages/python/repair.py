@@ -23,6 +23,7 @@ from validators.model import (
 )
 
 _MISSING = re.compile(r"No module named '?([A-Za-z_][\w.]*)'?")
+_NOT_BUILT = re.compile(rb"Failed to (?:download and )?build `([\w.-]+)(?:==| @)")
 _NOT_IMPORTED = re.compile(r"could not import '([A-Za-z_]\w*)")
 _UNKNOWN_OPTION = re.compile(r"unrecognized arguments: ([^\n]+)")
 _UNKNOWN_FIXTURE = re.compile(r"fixture '(\w+)' not found")
@@ -42,9 +43,20 @@ def repair(
         found = _repair_runs(recipe, problem, files)
     else:
         found = _REPAIRS.get(problem.failure_class, _nothing)(recipe, problem, files)
+        if (offender := _offender(recipe, problem)) is not None:
+            found = (_without(recipe, offender), *found[:1])
     repaired = [replace(one, origin="repaired", lock=None) for one in found]
     same = replace(recipe, origin="repaired", lock=None)
     return tuple(one for one in dict.fromkeys(repaired) if one != same)
+
+
+def _offender(recipe: Recipe, problem: BuildFailure) -> str | None:
+    """The requirement that cannot be built, when it is one of the recipe's own lines."""
+    match = _NOT_BUILT.search(problem.outcome.output)
+    if match is None or problem.step not in {"install", "resolve"}:
+        return None
+    name = requirement_name(match.group(1).decode())
+    return name if name in {requirement_name(line) for line in recipe.requirements} else None
 
 
 def _repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> Sequence[Recipe]:

@@ -95,6 +95,19 @@ def tox_lines(text: str) -> Sequence[str]:
     return tuple(found)
 
 
+def tox_extras(text: str) -> Sequence[str]:
+    """The extras with which `[testenv]` installs the project."""
+    parser = ConfigParser(interpolation=None, strict=False)
+    try:
+        parser.read_string(text)
+    except ConfigError:
+        return ()
+    extras = parser.get("testenv", "extras", fallback="")
+    in_deps = re.findall(r"\.\[([\w,. -]+)\]", parser.get("testenv", "deps", fallback=""))
+    names = re.split(r"[\s,]+", " ".join((extras, *in_deps)))
+    return tuple(dict.fromkeys(name for name in names if re.fullmatch(r"[\w.-]+", name)))
+
+
 def without_tools(requirements: Iterable[str]) -> Sequence[str]:
     """A developers' list without what no test runs."""
     named = [(requirement_name(line) or "", line) for line in requirements]

@@ -132,6 +132,17 @@ def test_a_missing_library_is_a_system_package(detail: str, package: str) -> Non
     assert package in first.apt
 
 
+def test_a_requirement_that_cannot_be_built_is_left_out() -> None:
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b"error: Failed to build `guess==1.0`\n"),
+        failure_class=FailureClass.OTHER,
+        detail="RuntimeError: no compiler of that kind",
+        step="install",
+    )
+    first, *_ = repair(RECIPE, failure, FILES)
+    assert first.requirements == (".[test]", "mock>=99", "pytest")
+
+
 @pytest.mark.parametrize(
     "failure_class",
     [FailureClass.TIMED_OUT, FailureClass.RESOURCE_LIMIT, FailureClass.OUTSIDE_TREE],

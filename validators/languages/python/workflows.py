@@ -1,0 +1,107 @@
+"""What developers' tools install before they test: noxfile (as a syntax tree), Pipfile, conda."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+
+import yaml
+
+from validators.languages.python import poetry
+from validators.languages.python.requirement_files import is_test_word
+
+_NOT_PYTHONS_OWN = re.compile(
+    r"python|pip|conda.*|.*-compilers?|compilers|gcc.*|gxx.*|make|cmake|ninja|nodejs|git|lib.*|mkl"
+    r"|blas|openblas|openssl|pandoc|graphviz|hdf5|gdal|geos|proj|boost.*|m2-.*|vs20.*"
+)
+"""Conda packages that are no distributions."""
+
+_BY_CONDA_NAME = {
+    "pytables": "tables",
+    "msgpack-python": "msgpack",
+    "matplotlib-base": "matplotlib",
+    "opencv": "opencv-python-headless",
+    "pytorch": "torch",
+    "importlib_metadata": "importlib-metadata",
+    "dask-core": "dask",
+    "protobuf-python": "protobuf",
+}
+
+
+def nox_lines(text: str) -> Sequence[str]:
+    """What the sessions of a noxfile that test install: requirements, `.[extra]`, `-r FILE`.
+
+    All sessions count when none is named for tests.
+    """
+    try:
+        module = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    sessions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
+    testing = [node for node in sessions if is_test_word(node.name)]
+    words = [word for session in testing or sessions for word in _installed(session)]
+    lines = []
+    for word, following in zip(words, [*words, ""][1:], strict=True):
+        if word in {"-r", "--requirement", "-c", "--constraint"}:
+            lines.append(f"-{word.lstrip('-')[0]} {following}")
+        elif not word.startswith("-") and (not lines or lines[-1][3:] != word):
+            lines.append(word)
+    return tuple(dict.fromkeys(lines))
+
+
+def _installed(session: ast.FunctionDef) -> Iterator[str]:
+    for node in ast.walk(session):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if node.func.attr not in {"install", "run_install"}:
+            continue
+        for argument in node.args:
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                yield argument.value
+
+
+def pipfile_groups(text: str) -> Mapping[str, tuple[str, ...]]:
+    """Requirements of a Pipfile: "dev" and "default"."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+    names = {"dev": "dev-packages", "default": "packages"}
+    tables = {group: document.get(table) for group, table in names.items()}
+    return {
+        group: poetry.requirements(table)
+        for group, table in tables.items()
+        if isinstance(table, dict)
+    }
+
+
+def conda_lines(text: str) -> Sequence[str]:
+    """Distributions that an environment.yml asks for, conda's by name alone, pip's as they are."""
+    found: list[str] = []
+    for entry in _conda_entries(text):
+        if isinstance(entry, str):
+            name = re.split(r"[=<>!~\s\[]", entry.rpartition("::")[2].strip())[0].lower()
+            if name and not _NOT_PYTHONS_OWN.fullmatch(name):
+                found.append(_BY_CONDA_NAME.get(name, name))
+        elif isinstance(entry, dict):
+            pip = entry.get("pip")
+            found += (
+                [line for line in pip if isinstance(line, str)] if isinstance(pip, list) else []
+            )
+    return tuple(dict.fromkeys(line for line in found if not line.startswith(("-", "."))))
+
+
+def conda_pythons(text: str) -> Sequence[str]:
+    """The Pythons an environment.yml pins: "python=3.8"."""
+    texts = [entry for entry in _conda_entries(text) if isinstance(entry, str)]
+    found = [re.match(r"python\s*(?:=|==|>=|~=)\s*(3\.\d+)", entry) for entry in texts]
+    return tuple(match.group(1) for match in found if match is not None)
+
+
+def _conda_entries(text: str) -> Sequence[object]:
+    try:
+        document = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return ()
+    entries = document.get("dependencies") if isinstance(document, dict) else None
+    return entries if isinstance(entries, list) else ()
