@@ -6,6 +6,8 @@ MINER_GITHUB_TOKENS is not set, since CI systems and people have it already.
 
 import difflib
 import os
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -38,6 +40,10 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("MINER_GITHUB_TOKENS", "GITHUB_TOKEN"),
         description="one or more tokens, separated by commas (`GITHUB_TOKEN` works too)",
     )
+    github_apps: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="App installations, with commas between: APP_ID:INSTALLATION_ID:KEY_FILE",
+    )
     github_url: str = Field(
         default="https://api.github.com",
         description="API root; GitHub Enterprise: https://HOST/api/v3",
@@ -63,7 +69,7 @@ class Settings(BaseSettings):
         default=None, description="the Dask scheduler, e.g. `tcp://10.0.0.1:8786`"
     )
 
-    @field_validator("github_tokens", mode="before")
+    @field_validator("github_tokens", "github_apps", mode="before")
     @classmethod
     def _commas(cls, value: object) -> object:
         """A list in an environment variable is written with commas."""
@@ -72,6 +78,14 @@ class Settings(BaseSettings):
             if isinstance(value, str)
             else value
         )
+
+    @field_validator("github_apps")
+    @classmethod
+    def _app_shape(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for app in value:
+            if re.fullmatch(r"[^:]+:\d+:.+", app) is None:
+                raise ValueError("must be APP_ID:INSTALLATION_ID:KEY_FILE")
+        return value
 
     @field_validator("github_url")
     @classmethod
@@ -94,6 +108,10 @@ class Settings(BaseSettings):
             raise ValueError("names no file")
         return value
 
+    def apps(self) -> tuple["GitHubApp", ...]:
+        """The App installations with their keys. ConfigError when a key cannot be read."""
+        return tuple(_app(text) for text in self.github_apps)
+
     @property
     def database(self) -> str:
         """The database's URL, the default filled in."""
@@ -110,6 +128,27 @@ class Settings(BaseSettings):
             for name in type(self).model_fields
             if name not in {"data_dir", "database_url", "github_tokens"}
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitHubApp:
+    """An App's installation and the App's key."""
+
+    app_id: str
+    installation_id: int
+    private_key: str = field(repr=False)
+
+
+def _app(text: str) -> GitHubApp:
+    app_id, installation_id, path = text.split(":", 2)
+    try:
+        key = Path(path).read_text("ascii")
+    except (OSError, UnicodeDecodeError):
+        raise ConfigError(
+            f"MINER_GITHUB_APPS: the key file {path} cannot be read; "
+            "it is the .pem file that GitHub made for the App."
+        ) from None
+    return GitHubApp(app_id=app_id, installation_id=int(installation_id), private_key=key)
 
 
 def load(**given: object) -> Settings:

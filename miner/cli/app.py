@@ -6,6 +6,7 @@ import typer
 
 from miner import __version__
 from miner.cli import (
+    crawling,
     databases,
     demo,
     discovery,
@@ -57,7 +58,7 @@ APP.add_typer(gates.GROUP, name="gates")
 APP.add_typer(recipes.GROUP, name="recipes")
 APP.add_typer(images.GROUP, name="images")
 for _command in (
-    stages.crawl,
+    crawling.crawl,
     stages.split,
     stages.verify,
     stages.assess,

@@ -4,10 +4,11 @@ from typing import Annotated
 
 import typer
 
+from miner.cli.crawling import run_crawl
 from miner.cli.options import NO_LIMIT, JsonOption
 from miner.cli.snapshots import recipe_text
 from miner.cli.speech import complain, progress, report_document, say, say_json
-from miner.cli.stages import run_assess, run_crawl, run_split, run_verify
+from miner.cli.stages import run_assess, run_split, run_verify
 from miner.cli.wiring import House, now
 from miner.model import Stage, StageReport
 from miner.publish import stage as publish_stage

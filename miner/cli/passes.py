@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from miner.cli.crawling import run_crawl
 from miner.cli.looks import tell_funnel
 from miner.cli.options import NO_LIMIT, JsonOption, LimitOption, ReposOption, SinceOption, since
 from miner.cli.repos import check_name
 from miner.cli.speech import progress, report_document, say, say_json, say_report
-from miner.cli.stages import PolicyOption, run_assess, run_crawl, run_split, run_verify
+from miner.cli.stages import PolicyOption, run_assess, run_split, run_verify
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
 from miner.model import StageReport

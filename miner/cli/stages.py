@@ -1,6 +1,5 @@
 """`miner crawl`, `split`, `verify`, `assess`: one stage each, once."""
 
-from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -13,13 +12,9 @@ from miner.cli.options import (
     JsonOption,
     LimitOption,
     RepoOption,
-    ReposOption,
-    SinceOption,
-    since,
 )
 from miner.cli.speech import progress, say_json, say_report, table
 from miner.cli.wiring import House, gate_policy, now
-from miner.crawl.stage import crawl as crawl_stage
 from miner.model import StageReport
 from miner.progress import Progress
 from miner.split.stage import split as split_stage
@@ -31,32 +26,6 @@ PolicyOption = Annotated[
     str | None,
     typer.Option("--policy", help="quick or full; default: MINER_POLICY.", metavar="NAME"),
 ]
-
-
-def crawl(
-    repo: ReposOption = None,
-    since_text: SinceOption = None,
-    dry_run: DryRunOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Fetch what was merged in the watched (or the named) repositories since the last crawl."""
-    house = House.of_environment()
-    with house.store() as store:
-        names = list(repo or store.crawl.watched())
-        if dry_run:
-            _tell(
-                "Would crawl",
-                ["repository", "since"],
-                [
-                    [name, _watermark(store, name) or since_text or "the first pull"]
-                    for name in names
-                ],
-                as_json=as_json,
-            )
-            return
-        first = since(since_text, now=now())
-        report = run_crawl(house, store, repos=names, first=first, bars=progress())
-    say_report(report, as_json=as_json)
 
 
 def split(
@@ -102,24 +71,6 @@ def assess(limit: LimitOption = NO_LIMIT, as_json: JsonOption = False) -> None:
     with House.of_environment().store() as store:
         report = run_assess(store, limit=limit, bars=progress())
     say_report(report, as_json=as_json)
-
-
-def run_crawl(
-    house: House, store: Database, *, repos: list[str], first: datetime | None, bars: Progress
-) -> StageReport:
-    """The crawl stage with this house's source and mirrors; its report is kept."""
-    with house.source() as source:
-        report = crawl_stage(
-            store.crawl,
-            source=source,
-            mirrors=house.mirrors(),
-            repos=repos,
-            since=first,
-            now=now,
-            progress=bars,
-        )
-    store.admin.save_report(report)
-    return report
 
 
 def run_split(
@@ -172,11 +123,6 @@ def run_assess(store: Database, *, limit: int, bars: Progress) -> StageReport:
     report = assess_stage(store.assess, signals=SIGNALS, limit=limit, now=now, progress=bars)
     store.admin.save_report(report)
     return report
-
-
-def _watermark(store: Database, name: str) -> datetime | None:
-    known = store.crawl.known(name)
-    return store.crawl.watermark(known) if known else None
 
 
 def _tell(title: str, columns: list[str], rows: list[list[object]], *, as_json: bool) -> None:

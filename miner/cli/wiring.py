@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from miner import config
 from miner.crawl import SOURCES, Source
+from miner.crawl.github.app import installation_token
 from miner.errors import ConfigError
 from miner.executors import executor as make_executor
 from miner.git import Mirrors
@@ -59,15 +60,29 @@ class House:
 
     def client(self) -> HttpClient:
         """The one way to the API."""
-        tokens = [Token(token.get_secret_value()) for token in self.settings.github_tokens]
         return HttpClient(
-            self.settings.github_url, tokens=tokens, ca_bundle=self.settings.ca_bundle
+            self.settings.github_url, tokens=self.tokens(), ca_bundle=self.settings.ca_bundle
         )
+
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens of the settings, then those of App installations, which renew themselves."""
+        given = [Token(token.get_secret_value()) for token in self.settings.github_tokens]
+        apps = [
+            installation_token(
+                app.app_id,
+                app.private_key,
+                app.installation_id,
+                base_url=self.settings.github_url,
+                ca_bundle=self.settings.ca_bundle,
+            )
+            for app in self.settings.apps()
+        ]
+        return (*given, *apps)
 
     @contextmanager
     def token_client(self) -> Iterator[HttpClient]:
         """The API with a token. ConfigError without one: GraphQL answers nobody else."""
-        if not self.settings.github_tokens:
+        if not self.settings.github_tokens and not self.settings.github_apps:
             raise ConfigError(
                 "Crawling needs a GitHub token; set GITHUB_TOKEN or MINER_GITHUB_TOKENS "
                 "(read access to public repositories is enough)."

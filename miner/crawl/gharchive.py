@@ -9,6 +9,7 @@ more. Both forms are understood: "merged" as action, and "closed" with `merged: 
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -87,6 +88,34 @@ def archived_hints(
         except MinerError as error:
             yield BadHour(hour=name, error=str(error), hints=count)
         hour += timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """Watched repositories with hints, the others with their merges (most first), bad hours."""
+
+    watched: tuple[str, ...]
+    others: tuple[tuple[str, int], ...]
+    bad: tuple[BadHour, ...]
+
+
+def gathered(told: Iterable[Hint | BadHour], *, watched: Iterable[str]) -> Gathered:
+    """What the hints say of watched and of other repositories. Names are compared without case."""
+    names = {name.lower(): name for name in watched}
+    counts: Counter[str] = Counter()
+    bad = []
+    for item in told:
+        if isinstance(item, BadHour):
+            bad.append(item)
+        else:
+            counts[item.repo] += 1
+    hinted = {name.lower() for name in counts}
+    others = [(name, count) for name, count in counts.items() if name.lower() not in names]
+    return Gathered(
+        watched=tuple(name for key, name in names.items() if key in hinted),
+        others=tuple(sorted(others, key=lambda other: (-other[1], other[0]))),
+        bad=tuple(bad),
+    )
 
 
 def hints_of(chunks: Iterable[bytes]) -> Iterator[Hint]:

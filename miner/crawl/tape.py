@@ -9,7 +9,7 @@ recorded crawl left (`KeptMirrors`).
 import base64
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Self
 from miner.errors import ConfigError, SourceUnavailableError
 from miner.git import Mirror, Mirrors
 from miner.rategate import limit_of
-from miner.wire import Request, Response, Transport
+from miner.wire import Request, Response, Token, Transport
 
 VERSION = 1
 _KEPT_HEADERS = frozenset({"content-type", "etag", "location", "link"})
@@ -27,13 +27,13 @@ _Key = tuple[str, str, str, str]
 
 
 class Recorder:
-    """A Transport that writes down what passes. `redact` blanks our own secrets in answers."""
+    """A Transport that writes down what passes. `secrets` are blanked in answers."""
 
     def __init__(
-        self, inner: Transport, path: Path, *, base_url: str, redact: Callable[[str], str]
+        self, inner: Transport, path: Path, *, base_url: str, secrets: Sequence[Token]
     ) -> None:
         self._inner = inner
-        self._redact = redact
+        self._secrets = tuple(secrets)
         try:
             self._file = path.open("w", encoding="utf-8")
         except OSError as error:
@@ -54,7 +54,7 @@ class Recorder:
     def send(self, request: Request) -> Response:
         """See Transport."""
         response = self._inner.send(request)
-        response = replace(response, body=_redacted(response.body, self._redact))
+        response = replace(response, body=_redacted(response.body, self._secrets))
         if not _is_passing_trouble(response):
             self._write({"asked": _asked(request), "came": _came(response)})
         return response
@@ -161,11 +161,14 @@ def _response(url: str, came: Mapping[str, object]) -> Response:
     )
 
 
-def _redacted(body: bytes, redact: Callable[[str], str]) -> bytes:
+def _redacted(body: bytes, secrets: Sequence[Token]) -> bytes:
     try:
-        return redact(body.decode("utf-8")).encode()
+        text = body.decode("utf-8")
     except UnicodeDecodeError:
         return body
+    for token in secrets:
+        text = token.redact(text)
+    return text.encode()
 
 
 def _is_passing_trouble(response: Response) -> bool:

@@ -111,7 +111,7 @@ class TestSource:
         tape = tmp_path / "crawl.jsonl"
         token = Token(forge.token)
         network = HttpxTransport()
-        recorder = Recorder(network, tape, base_url=forge.base_url, redact=token.redact)
+        recorder = Recorder(network, tape, base_url=forge.base_url, secrets=[token])
         with opened(name, forge, recorder) as source:
             live = pulls_of(source)
         player = Player(tape)

@@ -186,7 +186,7 @@ def test_a_taped_crawl_is_replayed_offline_to_equal_rows(
     with serve(data) as forge:
         forge.faults.add(fault.server_error(502), when=fault.of("core"))
         token = Token(forge.token)
-        recorder = Recorder(HttpxTransport(), tape, base_url=forge.base_url, redact=token.redact)
+        recorder = Recorder(HttpxTransport(), tape, base_url=forge.base_url, secrets=[token])
         crawled(database, forge, mirrors, transport=recorder)
     live = stored(database)
     again = f"sqlite:///{tmp_path}/again.db"

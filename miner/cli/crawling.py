@@ -1,0 +1,168 @@
+"""`miner crawl`: from the API, from a tape, or only where GH Archive saw merges."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from miner.cli.options import DryRunOption, JsonOption, ReposOption, SinceOption, since
+from miner.cli.speech import progress, say, say_json, say_report, table
+from miner.cli.wiring import House, now
+from miner.crawl import SOURCES, Source
+from miner.crawl.gharchive import ADDRESS, archived_hints, gathered, hour_range
+from miner.crawl.keeping import MirrorKeeper
+from miner.crawl.stage import IncompleteError
+from miner.crawl.stage import crawl as crawl_stage
+from miner.crawl.tape import KeptMirrors, Player, Recorder
+from miner.errors import ConfigError
+from miner.http import HttpClient, HttpxTransport
+from miner.model import StageReport
+from miner.progress import Progress
+from miner.store import Database
+
+ArchiveOption = Annotated[
+    str | None,
+    typer.Option(
+        "--gharchive",
+        metavar="FROM..TO",
+        help="Only watched repositories in which GH Archive saw merges on these days.",
+    ),
+]
+ArchivePlaceOption = Annotated[
+    str, typer.Option("--archive", help="Address or folder of the archive's hourly files.")
+]
+RecordOption = Annotated[
+    Path | None,
+    typer.Option("--record", help="Tape the API's answers to this file, without secrets."),
+]
+ReplayOption = Annotated[
+    Path | None,
+    typer.Option("--replay", help="Crawl from a tape: no network, the mirrors as they are."),
+]
+UNWATCHED_TOLD = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tapes:
+    """What to record to or replay from."""
+
+    record: Path | None = None
+    replay: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.record and self.replay:
+            raise ConfigError("A crawl is either recorded or replayed; give one of the options.")
+
+
+def crawl(
+    repo: ReposOption = None,
+    *,
+    since_text: SinceOption = None,
+    gharchive: ArchiveOption = None,
+    archive: ArchivePlaceOption = ADDRESS,
+    record: RecordOption = None,
+    replay: ReplayOption = None,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Fetch what was merged in the watched (or the named) repositories since the last crawl."""
+    house = House.of_environment()
+    tapes = Tapes(record=record, replay=replay)
+    with house.store() as store:
+        names = list(repo or store.crawl.watched())
+        if gharchive is not None:
+            names = hinted(house, gharchive, archive, watched=names)
+        if dry_run:
+            _tell_plan(store, names, since_text, as_json=as_json)
+            return
+        if gharchive is not None and not names:
+            say("nothing to crawl: the archive hints at no watched repository")
+            return
+        first = since(since_text, now=now())
+        report = run_crawl(house, store, repos=names, first=first, bars=progress(), tapes=tapes)
+    say_report(report, as_json=as_json)
+
+
+def run_crawl(
+    house: House,
+    store: Database,
+    *,
+    repos: list[str],
+    first: datetime | None,
+    bars: Progress,
+    tapes: Tapes | None = None,
+) -> StageReport:
+    """The crawl stage with this house's source and mirrors; its report is kept, also of a crawl
+    in which some repositories failed."""
+    with _source(house, tapes or Tapes()) as (source, mirrors):
+        try:
+            report = crawl_stage(
+                store.crawl,
+                source=source,
+                mirrors=mirrors,
+                repos=repos,
+                since=first,
+                now=now,
+                progress=bars,
+            )
+        except IncompleteError as error:
+            store.admin.save_report(error.report)
+            raise
+    store.admin.save_report(report)
+    return report
+
+
+def hinted(house: House, days: str, archive: str, *, watched: list[str]) -> list[str]:
+    """Those of `watched` in which the archive saw merges; the others are told on stderr."""
+    start, end = hour_range(days, now=now())
+    where = archive if "://" in archive else Path(archive)
+    with house.client() as client:
+        found = gathered(archived_hints(client, start, end, where=where), watched=watched)
+    for hour in found.bad:
+        sys.stderr.write(f"{hour.hour}: {hour.error} ({hour.hints} hints were read)\n")
+    if found.others:
+        most = ", ".join(f"{name} {count}" for name, count in found.others[:UNWATCHED_TOLD])
+        sys.stderr.write(f"merges in repositories that are not watched: {most}\n")
+    return list(found.watched)
+
+
+@contextmanager
+def _source(house: House, tapes: Tapes) -> Iterator[tuple[Source, MirrorKeeper]]:
+    """GitHub and mirrors, live, recorded or replayed."""
+    mirrors = house.mirrors()
+    if tapes.replay is not None:
+        player = Player(tapes.replay)
+        with HttpClient(player.base_url, transport=player) as client:
+            yield SOURCES["github"](client), KeptMirrors(mirrors)
+        return
+    if tapes.record is None:
+        with house.source() as source:
+            yield source, mirrors
+        return
+    tokens = house.tokens()
+    recorder = Recorder(
+        HttpxTransport(ca_bundle=house.settings.ca_bundle),
+        tapes.record,
+        base_url=house.settings.github_url,
+        secrets=tokens,
+    )
+    with HttpClient(house.settings.github_url, tokens=tokens, transport=recorder) as client:
+        yield SOURCES["github"](client), mirrors
+
+
+def _tell_plan(store: Database, names: list[str], since_text: str | None, *, as_json: bool) -> None:
+    rows = [[name, _watermark(store, name) or since_text or "the first pull"] for name in names]
+    if as_json:
+        say_json([{"repository": name, "since": moment} for name, moment in rows])
+    else:
+        table("Would crawl", ["repository", "since"], rows)
+
+
+def _watermark(store: Database, name: str) -> datetime | None:
+    known = store.crawl.known(name)
+    return store.crawl.watermark(known) if known else None

@@ -1,0 +1,152 @@
+"""`miner crawl` and what belongs to it, against the demo's forge."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from miner.cli import exits
+from miner.demo import Forge, made_forge, serve
+from miner.store import Database
+from tests.miner.cli.conftest import Miner
+
+DAY = "2024-05-01"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
+    with serve(made_forge(tmp_path_factory.mktemp("forge"))) as forge:
+        yield forge
+
+
+@pytest.fixture
+def forge(running: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
+    monkeypatch.setenv("MINER_GITHUB_URL", running.base_url)
+    monkeypatch.setenv("MINER_GITHUB_TOKENS", running.token)
+    return running
+
+
+def counts(answer_out: str) -> dict[str, int]:
+    found: dict[str, int] = json.loads(answer_out)["counts"]
+    return found
+
+
+def test_watched_repositories_are_crawled_and_then_cost_nothing(
+    miner: Miner, db: Database, forge: Forge
+) -> None:
+    miner("repos", "add", "demo/tally", "demo/ledger")
+    assert counts(miner("crawl", "--json").out)["repositories_changed"] == 2
+    before = forge.requests.counted()
+    assert counts(miner("crawl", "--json").out) == {"repositories_unchanged": 2}
+    assert forge.requests.counted() == before
+    assert "demo/tally" in miner("crawl", "--dry-run").out
+
+
+def test_an_unknown_repository_is_told_with_the_closest(
+    miner: Miner, db: Database, forge: Forge
+) -> None:
+    answer = miner("crawl", "--repo", "demo/tali")
+    assert answer.code == exits.WRONG_INPUT
+    assert "did you mean demo/tally?" in answer.err
+
+
+def test_what_failed_is_told_and_what_was_stored_is_kept(
+    miner: Miner, db: Database, forge: Forge
+) -> None:
+    answer = miner("crawl", "--repo", "demo/nothing-like-it", "--repo", "demo/ledger")
+    assert answer.code == exits.TRY_AGAIN
+    assert "demo/nothing-like-it" in answer.err
+    (report,) = db.admin.reports(limit=5)
+    assert (report.done, report.retried) == (1, 1)
+
+
+def test_a_crawl_is_recorded_and_replayed_without_api(
+    miner: Miner, db: Database, forge: Forge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = ("crawl", "--repo", "demo/tally", "--json")
+    live = counts(miner(*words, "--record", "tape.jsonl").out)
+    assert forge.token not in (tmp_path / "tape.jsonl").read_text()
+    (tmp_path / "miner.db").unlink()
+    miner("db", "upgrade")
+    monkeypatch.delenv("MINER_GITHUB_TOKENS")
+    asked = len(forge.requests.entries)
+    assert counts(miner(*words, "--replay", "tape.jsonl").out) == live
+    assert len(forge.requests.entries) == asked
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--record", "a", "--replay", "b"), "either recorded or replayed"),
+        (("--replay", "missing"), "missing cannot be read"),
+        (("--gharchive", "2999-01-01"), "reaches into the future"),
+        (("--gharchive", "2024-05-02..2024-05-01"), "runs backwards"),
+    ],
+)
+def test_bad_options_are_told(
+    miner: Miner, db: Database, forge: Forge, options: tuple[str, ...], sentence: str
+) -> None:
+    answer = miner("crawl", "--repo", "demo/tally", *options)
+    assert answer.code == exits.WRONG_INPUT
+    assert sentence in answer.err
+
+
+def test_only_what_the_archive_hints_at_is_crawled(
+    miner: Miner, db: Database, forge: Forge, tmp_path: Path
+) -> None:
+    def event(repo: str, number: int) -> str:
+        return json.dumps(
+            {
+                "type": "PullRequestEvent",
+                "repo": {"id": 1, "name": repo},
+                "payload": {"action": "merged", "number": number},
+                "created_at": f"{DAY}T00:00:00Z",
+            },
+            separators=(",", ":"),
+        )
+
+    lines = [event("demo/ledger", 2), event("else/where", 3), event("else/where", 4)]
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    (archive / f"{DAY}-0.json.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    (archive / f"{DAY}-1.json.gz").write_bytes(b"no gzip")
+    miner("repos", "add", "demo/tally", "demo/ledger")
+    hours = f"{DAY}-0..{DAY}-1"
+    answer = miner("crawl", "--gharchive", hours, "--archive", str(archive), "--json")
+    assert answer.code == exits.OK
+    assert counts(answer.out)["repositories_changed"] == 1
+    assert f"{DAY}-1: The gzip is corrupt" in answer.err
+    assert "else/where 2" in answer.err
+    nothing = miner("crawl", "--gharchive", f"{DAY}-1", "--archive", str(archive))
+    assert (nothing.code, nothing.out[:16]) == (exits.OK, "nothing to crawl")
+
+
+def test_status_tells_each_tokens_budgets(miner: Miner, db: Database, forge: Forge) -> None:
+    told = json.loads(miner("status", "--json").out)
+    assert {b["resource"] for b in told["budgets"]} == {"core", "graphql", "search"}
+    assert told["budgets_trouble"] is None
+    assert "API budgets" in miner("status").out
+
+
+def test_status_without_tokens_asks_nobody(miner: Miner, db: Database) -> None:
+    told = json.loads(miner("status", "--json").out)
+    assert (told["budgets"], told["budgets_trouble"]) == ([], None)
+
+
+@pytest.mark.parametrize(
+    ("apps", "sentence"),
+    [
+        ("123", "APP_ID:INSTALLATION_ID:KEY_FILE"),
+        ("123:abc:key.pem", "APP_ID:INSTALLATION_ID:KEY_FILE"),
+        ("123:456:missing.pem", "key file missing.pem cannot be read"),
+    ],
+)
+def test_a_bad_app_is_told(
+    miner: Miner, db: Database, monkeypatch: pytest.MonkeyPatch, apps: str, sentence: str
+) -> None:
+    monkeypatch.setenv("MINER_GITHUB_APPS", apps)
+    answer = miner("crawl", "--repo", "o/r")
+    assert answer.code == exits.WRONG_INPUT
+    assert sentence in answer.err
