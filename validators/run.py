@@ -5,7 +5,8 @@ the machinery failed and nothing was decided.
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,47 +51,83 @@ class Executed:
     foreign: int = 0
 
 
-def run_tests(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A container in which only the tests are still to be run, or what kept it from that."""
+
+    trial: Trial
+    environment: Environment
+    tree: Tree
+    call: Invocation
+    container: Container
+    leave: Callable[[], None]
+    flaw: Flaw | None
+    outcome: Outcome
+    has_bytecode: bool
+
+
+def make_ready(
     tree: Tree,
     environment: Environment,
     trial: Trial,
     *,
     selection: Sequence[str],
     engine: ContainerEngine,
-    bytecode: Bytecode,
-) -> Run:
-    """Run `selection` (paths in the tree, empty: all) in the state that `trial` names.
+    bytecode: bytes = b"",
+) -> Ready:
+    """Start a container and bring tree, patches and build to the state that `trial` names.
+
+    The caller must call `leave` when done: it removes the container. `selection` is paths in the
+    tree, empty for the whole suite.
+    """
+    recipe = environment.recipe
+    call = invocation(recipe, selection=selection, env=trial.env)
+    limits = Limits(memory_mb=recipe.memory_mb)
+    with ExitStack() as stack:
+        labels = {RUN_LABEL: trial.phase}
+        container = stack.enter_context(engine.run(environment.image, limits, labels=labels))
+        files = {
+            "prepare.sh": prepare_script(
+                tree, patches=len(trial.patches), after_patching=trial.after_patching
+            ).encode(),
+            "test.sh": test_script(call).encode(),
+            "bytecode.tar": bytecode,
+            **trial.files,
+        }
+        container.put(KIT, kit_tar(reporter_source(), trial.patches, files=files), root=True)
+        flaw, outcome = _prepared(container, tree.tar)
+        if flaw is None and recipe.build_cmd is not None:
+            flaw, outcome = build(container, recipe, call)
+        return Ready(
+            trial=trial,
+            environment=environment,
+            tree=tree,
+            call=call,
+            container=container,
+            leave=stack.pop_all().close,
+            flaw=flaw,
+            outcome=outcome,
+            has_bytecode=bool(bytecode),
+        )
+
+
+def run_ready(ready: Ready, *, bytecode: Bytecode) -> Run:
+    """Run the tests of a container that is ready.
 
     Paths of the selection that do not exist in this state are left out; when none exists, nothing
     is run. `bytecode` is filled by the first run of a tree and used by the others.
     """
-    recipe = environment.recipe
-    call = invocation(recipe, selection=selection, env=trial.env)
+    trial, container = ready.trial, ready.container
     started_at = datetime.now(UTC)
-    limits = Limits(memory_mb=recipe.memory_mb)
-    with engine.run(environment.image, limits, labels={RUN_LABEL: trial.phase}) as container:
-        scripts = {
-            "prepare.sh": prepare_script(
-                tree, patches=len(trial.patches), after_patching=trial.after_patching
-            ),
-            "test.sh": test_script(call),
-        }
-        files = {
-            **{name: script.encode() for name, script in scripts.items()},
-            "bytecode.tar": bytecode.tar,
-            **trial.files,
-        }
-        kit = kit_tar(reporter_source(), trial.patches, files=files)
-        container.put(KIT, kit, root=True)
-        flaw, outcome = _prepared(container, tree.tar)
-        if flaw is None and recipe.build_cmd is not None:
-            flaw, outcome = build(container, recipe, call)
-        if flaw is None:
-            executed = execute(container, recipe, call, shuffle_seed=trial.shuffle_seed)
-            run = judge(executed, environment, phase=trial.phase)
-            bytecode.collect(container, tree)
-        else:
-            run = unrun(outcome, environment, flaw=flaw, phase=trial.phase)
+    if ready.flaw is not None:
+        run = unrun(ready.outcome, ready.environment, flaw=ready.flaw, phase=trial.phase)
+    else:
+        if bytecode.tar and not ready.has_bytecode:
+            container.put(TREE, bytecode.tar)
+        recipe = ready.environment.recipe
+        executed = execute(container, recipe, ready.call, shuffle_seed=trial.shuffle_seed)
+        run = judge(executed, ready.environment, phase=trial.phase)
+        bytecode.collect(container, ready.tree)
     return replace(run, attempt=trial.attempt, started_at=started_at, variant=trial.variant)
 
 

@@ -5,10 +5,10 @@ be anything; then base, once, as a signal; then the probes. Every run has a fres
 """
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 
 from validators import grading
-from validators.bytecode import Bytecode
 from validators.engine import ContainerEngine, Progress
 from validators.model import (
     Environment,
@@ -21,7 +21,8 @@ from validators.model import (
     Verdict,
 )
 from validators.probes import applied, probes_of
-from validators.run import run_tests, summary
+from validators.procession import runs_of
+from validators.run import summary
 from validators.selection import runnable, selected
 from validators.trial import Trial
 
@@ -46,7 +47,7 @@ def verify(
     machinery failed: then nothing was decided.
     """
     selection = () if policy.whole_suite else runnable(test_files, task.test_patch)
-    trials = [
+    required = [
         Trial(phase=phase, attempt=attempt, patches=patches)
         for attempt in range(1, policy.repeats + 1)
         for phase, patches in (
@@ -54,38 +55,23 @@ def verify(
             (Phase.AFTER, (task.test_patch, task.patch)),
         )
     ]
-    bytecode = Bytecode()
-
-    def tested(trial: Trial) -> Run:
-        return run_tests(
-            task.tree,
-            environment,
-            trial,
-            selection=selection,
-            engine=engine,
-            bytecode=bytecode,
-        )
-
+    probes = probes_of(task) if policy.probes else ()
+    trials = (*required, Trial(phase=Phase.BASE), *probes)
     runs: list[Run] = []
-    for trial in trials:
-        run = tested(trial)
-        runs.append(run)
-        progress(f"{task.instance_id}: {trial.phase} {trial.attempt}: {summary(run)}")
-        if run.flaw is not None or not _hopeful(runs):
-            break
-    verdict = conclude(runs, policy=policy)
-    if not verdict.accepted:
-        return verdict
-    base = tested(Trial(phase=Phase.BASE))
-    progress(f"{task.instance_id}: {base.phase}: {summary(base)}")
-    verdict = replace(verdict, runs=(*runs, base))
-    if not policy.probes:
-        return verdict
-    probes: list[Run] = []
-    for trial in probes_of(task):
-        probes.append(tested(trial))
-        progress(f"{task.instance_id}: {trial.variant}: {summary(probes[-1])}")
-    return applied(verdict, probes)
+    with closing(
+        runs_of(task.tree, environment, trials, selection=selection, engine=engine)
+    ) as procession:
+        for run in procession:
+            runs.append(run)
+            name = run.variant or f"{run.phase} {run.attempt}"
+            progress(f"{task.instance_id}: {name}: {summary(run)}")
+            if len(runs) <= len(required) and (run.flaw is not None or not _hopeful(runs)):
+                break
+            if len(runs) == len(required) and not conclude(runs, policy=policy).accepted:
+                break
+    verdict = conclude(runs[: len(required)], policy=policy)
+    verdict = replace(verdict, runs=tuple(runs[: len(required) + 1]))
+    return applied(verdict, runs[len(required) + 1 :]) if verdict.accepted and probes else verdict
 
 
 def conclude(runs: Sequence[Run], *, policy: Policy) -> Verdict:

@@ -111,6 +111,12 @@ class FakeEngine:
     scripts: Sequence[Script]
     containers: list[FakeContainer] = field(default_factory=list)
     name: str = "scripted"
+    open: int = 0
+
+    @property
+    def tested(self) -> list[FakeContainer]:
+        """Those in which tests ran; one more may have been made ready and not used."""
+        return [container for container in self.containers if container.nonce]
 
     @contextmanager
     def run(
@@ -120,7 +126,11 @@ class FakeEngine:
             raise EngineUnavailableError("the script has no more runs")
         container = FakeContainer(self.scripts[len(self.containers)])
         self.containers.append(container)
-        yield container
+        self.open += 1
+        try:
+            yield container
+        finally:
+            self.open -= 1
 
     @contextmanager
     def install(

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.toy import RECIPE, Repository, Toy, environment_of, grading_task_of, task_of
-from validators.bytecode import Bytecode
 from validators.engines import DockerEngine
 from validators.evaluation import grade
 from validators.model import FULL, QUICK, Flaw, Image, Phase, Recipe, Run, TestStatus
-from validators.run import run_tests
+from validators.procession import runs_of
 from validators.trial import Trial
 from validators.verification import selected, verify
 
@@ -48,11 +47,10 @@ def run(
 ) -> Run:
     """One after-run of a project as it is."""
     tree = Repository(tmp_path / "project", files).tree()
-    trial = Trial(phase=Phase.AFTER)
+    trials = [Trial(phase=Phase.AFTER)]
     environment = environment_of(image, recipe)
-    return run_tests(
-        tree, environment, trial, selection=selection, engine=engine, bytecode=Bytecode()
-    )
+    (found,) = runs_of(tree, environment, trials, selection=selection, engine=engine)
+    return found
 
 
 def test_a_fix_is_verified_and_its_gold_patch_resolves(
@@ -155,14 +153,9 @@ def test_history():
     assert git("status", "--porcelain", "--untracked-files=no") == ""
 """
     tree = replace(Repository(tmp_path / "p", {"test_git.py": code}).tree(), nearest_tag="v1.0")
-    found = run_tests(
-        tree,
-        environment_of(toy_image),
-        Trial(phase=Phase.AFTER),
-        selection=(),
-        engine=engine,
-        bytecode=Bytecode(),
-    )
+    trials = [Trial(phase=Phase.AFTER)]
+    environment = environment_of(toy_image)
+    (found,) = runs_of(tree, environment, trials, selection=(), engine=engine)
     assert found.results["test_git.py::test_history"].status is TestStatus.PASSED, found.outcome
 
 

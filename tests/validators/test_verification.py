@@ -73,6 +73,7 @@ def check(
         progress=told.append,
     )
     assert len(told) == len(verdict.runs)
+    assert engine.open == 0
     return verdict, engine
 
 
@@ -113,7 +114,7 @@ def test_full_repeats_three_times_and_probes() -> None:
 def test_stops_when_nothing_can_be_fixed() -> None:
     verdict, engine = check(AFTER, AFTER, AFTER, AFTER)
     assert verdict.flaw is Flaw.NO_FAIL_TO_PASS
-    assert len(engine.containers) == 2
+    assert len(engine.tested) == 2
 
 
 def test_flaky_fix_is_flaky() -> None:
@@ -121,7 +122,7 @@ def test_flaky_fix_is_flaky() -> None:
     assert verdict.flaw is Flaw.FLAKY
     assert verdict.flaky == ("t.py::a",)
     assert "t.py::a" in verdict.detail
-    assert len(engine.containers) == 4
+    assert len(engine.tested) == 4
 
 
 def test_broken_tests_are_pass_to_fail() -> None:
@@ -151,6 +152,20 @@ def test_tree_that_cannot_be_prepared_is_no_verdict() -> None:
     full = Outcome(exit_code=128, output=b"fatal: No space left on device")
     with pytest.raises(EngineUnavailableError, match="No space left"):
         check(Script(prepare=full))
+
+
+def test_no_container_is_left_when_the_machine_fails() -> None:
+    engine = FakeEngine([Script(records=BEFORE), Script(records=AFTER)])
+    with pytest.raises(EngineUnavailableError, match="no more runs"):
+        verify(
+            TASK,
+            ENVIRONMENT,
+            test_files=["tests/test_a.py"],
+            engine=engine,
+            policy=QUICK,
+            progress=lambda _: None,
+        )
+    assert engine.open == 0
 
 
 def test_silence_is_no_pass() -> None:

@@ -1,0 +1,56 @@
+"""Runs one after another, the next one's container made ready while this one's tests run.
+
+Starting a container and bringing the tree costs about as much as a small suite; it waits more than
+it computes, so it hides behind the tests that are running. Only ever one container is ahead.
+"""
+
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+
+from validators.bytecode import Bytecode
+from validators.engine import ContainerEngine
+from validators.errors import EngineUnavailableError
+from validators.model import Environment, Run, Tree
+from validators.run import Ready, make_ready, run_ready
+from validators.trial import Trial
+
+
+def runs_of(
+    tree: Tree,
+    environment: Environment,
+    trials: Sequence[Trial],
+    *,
+    selection: Sequence[str],
+    engine: ContainerEngine,
+) -> Generator[Run, None, None]:
+    """The runs of `trials`, in order, each in a fresh container. Close it to stop early."""
+    bytecode = Bytecode()
+
+    def ready(trial: Trial) -> Ready:
+        return make_ready(
+            tree,
+            environment,
+            trial,
+            selection=selection,
+            engine=engine,
+            bytecode=bytecode.tar,
+        )
+
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as helper:
+        ahead: Future[Ready] | None = None
+        try:
+            for number, trial in enumerate(trials):
+                now = ahead.result() if ahead is not None else ready(trial)
+                following = trials[number + 1 : number + 2]
+                ahead = helper.submit(ready, following[0]) if following else None
+                try:
+                    run = run_ready(now, bytecode=bytecode)
+                finally:
+                    now.leave()
+                yield run
+        finally:
+            if ahead is not None and not ahead.cancel():
+                # The answer is known without this run: whether it could be made ready is not asked.
+                with suppress(EngineUnavailableError):
+                    ahead.result().leave()
