@@ -112,6 +112,7 @@ class FakeEngine:
     containers: list[FakeContainer] = field(default_factory=list)
     name: str = "scripted"
     open: int = 0
+    played: int = 0
 
     @property
     def tested(self) -> list[FakeContainer]:
@@ -122,15 +123,18 @@ class FakeEngine:
     def run(
         self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
     ) -> Iterator[FakeContainer]:
-        if len(self.containers) == len(self.scripts):
+        if self.played == len(self.scripts):
             raise EngineUnavailableError("the script has no more runs")
-        container = FakeContainer(self.scripts[len(self.containers)])
+        container = FakeContainer(self.scripts[self.played])
+        self.played += 1
         self.containers.append(container)
         self.open += 1
         try:
             yield container
         finally:
             self.open -= 1
+            if not container.nonce and container.script.prepare.ok and container.script.build.ok:
+                self.played -= 1  # made ready ahead and not needed: its script is still to come
 
     @contextmanager
     def install(
