@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from miner.errors import FatalError
 from miner.model import LinkStrength, PullRequest, Rejection, Repo, Stage
 from miner.store import blobs, documents
 from miner.store.connection import Sql
-from miner.store.newest import repo_ids
+from miner.store.newest import is_newest_fact, repo_ids
 from miner.store.split import add_rejection
 from miner.store.tables import (
     FAILURES,
@@ -23,6 +23,9 @@ from miner.store.tables import (
     WATCHES,
     WATERMARKS,
 )
+
+FRESH = timedelta(days=7)
+"""How long a repository's stars and bytes of code may be old."""
 
 
 class CrawlStore:
@@ -45,9 +48,8 @@ class CrawlStore:
 
     def known(self, name: str) -> Repo | None:
         """A repository as last saved, by its present name, else by one it had before."""
-        newest = select(func.max(REPO_FACTS.c.id)).group_by(REPO_FACTS.c.repo_id)
-        facts = select(REPO_FACTS.c.document).where(REPO_FACTS.c.id.in_(newest))
-        present = facts.where(func.lower(REPO_FACTS.c.name) == name.lower())
+        facts = select(REPO_FACTS.c.document).where(is_newest_fact())
+        present = facts.where(REPO_FACTS.c.name_lower == name.lower())
         former = facts.where(REPO_FACTS.c.repo_id.in_(repo_ids(name)))
         with self._sql.read() as connection:
             for query in (present, former):
@@ -60,19 +62,19 @@ class CrawlStore:
     def save_repo(self, repo: Repo, *, now: datetime) -> None:
         """Append what is known of a repository, when it differs from what was known last.
 
-        Ends a tombstone: the repository is there again.
+        Stars and bytes of code differ every day: they alone make a row once in FRESH. Ends a
+        tombstone: the repository is there again.
         """
-        document = documents.REPO.dump(repo)
         with self._sql.write() as connection:
             repo_id = self._repo_id(connection, repo.source, repo.database_id)
             self._set_tombstone(connection, repo_id, reason="", now=now)
             newest = (
-                select(REPO_FACTS.c.document)
-                .where(REPO_FACTS.c.repo_id == repo_id)
-                .order_by(REPO_FACTS.c.id.desc())
+                select(REPO_FACTS.c.document, REPO_FACTS.c.seen_at)
+                .where(REPO_FACTS.c.repo_id == repo_id, is_newest_fact())
                 .limit(1)
             )
-            if connection.execute(newest).scalar() == document:
+            row = connection.execute(newest).first()
+            if row is not None and _says_the_same(repo, row.document, age=now - row.seen_at):
                 return
             self._sql.add(
                 connection,
@@ -83,8 +85,9 @@ class CrawlStore:
                 language=repo.language,
                 license=repo.license,
                 is_archived=repo.is_archived,
-                document=document,
+                document=documents.REPO.dump(repo),
                 seen_at=now,
+                name_lower=repo.name.lower(),
             )
 
     def watermark(self, repo: Repo) -> datetime | None:
@@ -187,11 +190,10 @@ class CrawlStore:
 
     def names(self) -> Mapping[tuple[str, int], str]:
         """(source, database id) → the newest name."""
-        newest = select(func.max(REPO_FACTS.c.id)).group_by(REPO_FACTS.c.repo_id)
         query = (
             select(REPOS.c.source, REPOS.c.database_id, REPO_FACTS.c.name)
             .join(REPO_FACTS, REPO_FACTS.c.repo_id == REPOS.c.id)
-            .where(REPO_FACTS.c.id.in_(newest))
+            .where(is_newest_fact())
         )
         with self._sql.read() as connection:
             return {(row.source, row.database_id): row.name for row in connection.execute(query)}
@@ -238,3 +240,10 @@ class CrawlStore:
         )
         row = connection.execute(query).first()
         return (None, None) if row is None else (row.watermark, row.etag)
+
+
+def _says_the_same(repo: Repo, document: str, *, age: timedelta) -> bool:
+    known = documents.REPO.load(document)
+    if age < FRESH:
+        known = replace(known, stars=repo.stars, languages=repo.languages)
+    return known == repo

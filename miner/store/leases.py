@@ -66,7 +66,7 @@ def newest_person_recipe(repo_id: ColumnElement[int]) -> ColumnElement[int]:
     """Id of the newest recipe that a person set for a repository, under any of its names; or 0."""
     newest = (
         select(func.max(RECIPES.c.id))
-        .join(REPO_FACTS, func.lower(REPO_FACTS.c.name) == func.lower(RECIPES.c.repo))
+        .join(REPO_FACTS, REPO_FACTS.c.name_lower == func.lower(RECIPES.c.repo))
         .where(REPO_FACTS.c.repo_id == repo_id, RECIPES.c.author.is_not(None))
         .scalar_subquery()
     )

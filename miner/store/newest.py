@@ -60,7 +60,13 @@ def is_reverted() -> Exists:
 
 def repo_ids(name: str) -> Select[int]:
     """Rows of the repositories that bear, or once bore, this name."""
-    return select(REPO_FACTS.c.repo_id).where(func.lower(REPO_FACTS.c.name) == name.lower())
+    return select(REPO_FACTS.c.repo_id).where(REPO_FACTS.c.name_lower == name.lower())
+
+
+def is_newest_fact() -> ColumnElement[bool]:
+    """Nothing later is known of the same repository."""
+    later = REPO_FACTS.alias("later_facts")
+    return ~exists().where(later.c.repo_id == REPO_FACTS.c.repo_id, later.c.id > REPO_FACTS.c.id)
 
 
 def current_splits() -> Subquery:

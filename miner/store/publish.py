@@ -11,7 +11,12 @@ from miner.errors import ConfigError, FatalError, SnapshotFrozenError
 from miner.model import Instance, Member, Signal, Snapshot, Split
 from miner.store import blobs, documents
 from miner.store.connection import Sql
-from miner.store.newest import current_splits, is_tombstoned, newest_examination
+from miner.store.newest import (
+    current_splits,
+    is_newest_fact,
+    is_tombstoned,
+    newest_examination,
+)
 from miner.store.tables import (
     CANDIDATES,
     EXAMINATIONS,
@@ -134,14 +139,11 @@ class PublishStore:
 
     def buried(self) -> Mapping[str, str]:
         """Newest names of the repositories that the source no longer shows → why."""
-        newest = select(func.max(REPO_FACTS.c.id)).group_by(REPO_FACTS.c.repo_id)
         last = select(func.max(TOMBSTONES.c.id)).group_by(TOMBSTONES.c.repo_id)
         query = (
             select(REPO_FACTS.c.name, TOMBSTONES.c.reason)
             .join(TOMBSTONES, TOMBSTONES.c.repo_id == REPO_FACTS.c.repo_id)
-            .where(
-                REPO_FACTS.c.id.in_(newest), TOMBSTONES.c.id.in_(last), TOMBSTONES.c.reason != ""
-            )
+            .where(is_newest_fact(), TOMBSTONES.c.id.in_(last), TOMBSTONES.c.reason != "")
             .order_by(REPO_FACTS.c.name)
         )
         with self._sql.read() as connection:

@@ -122,7 +122,7 @@ class VerifyStore:
 
 def read_recipes(sql: Sql, repo: str) -> Sequence[StoredRecipe]:
     """Recipes set or learned under any name of the repository; people's first, newest first."""
-    names = select(func.lower(REPO_FACTS.c.name)).where(REPO_FACTS.c.repo_id.in_(repo_ids(repo)))
+    names = select(REPO_FACTS.c.name_lower).where(REPO_FACTS.c.repo_id.in_(repo_ids(repo)))
     query = (
         select(RECIPES)
         .where(

@@ -40,13 +40,14 @@ REPOS = table(
 REPO_FACTS = table(
     "repo_facts",
     refers("repo_id", "repos.id", "The repository"),
-    text("name", "owner/name at that time", index=True),
+    text("name", "owner/name at that time"),
     text("default_branch", "Its default branch"),
     maybe_text("language", "Its main language"),
     maybe_text("license", "SPDX id"),
     flag("is_archived", "Read-only at the source"),
     document("document", "miner.model.Repo"),
     time("seen_at", "When the source said so"),
+    text("name_lower", "The name in lower case, to be found by", index=True),
     comment="What a repository looked like, one row a change; the newest counts",
 )
 

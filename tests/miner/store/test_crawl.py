@@ -87,3 +87,13 @@ def test_a_rejected_payload_is_kept_once(database: Database) -> None:
     found = database.admin.evidence("o__r-5")
     assert found is not None
     assert [each.gate for each in found.rejections] == ["malformed_payload"]
+
+
+def test_stars_alone_make_a_row_once_a_week(database: Database) -> None:
+    database.crawl.save_repo(repo(stars=1), now=NOW)
+    database.crawl.save_repo(repo(stars=2, languages=(("Python", 9),)), now=later(days=6))
+    assert database.crawl.known("o/r") == repo(stars=1)
+    database.crawl.save_repo(repo(stars=2, license=None), now=later(days=6))
+    assert database.crawl.known("o/r") == repo(stars=2, license=None)
+    database.crawl.save_repo(repo(stars=3, license=None), now=later(days=13))
+    assert database.crawl.known("o/r") == repo(stars=3, license=None)

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -11,9 +12,12 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Inspector, MetaData, inspect, text
 
 from miner.errors import SchemaOutOfDateError
-from miner.store import check, downgrade, open_store, upgrade
+from miner.store import check, documents, downgrade, open_store, upgrade
 from miner.store.connection import Sql
 from miner.store.tables import METADATA
+from tests.miner.store.samples import repo
+
+VERSIONS = Path(__file__).parents[3] / "migrations" / "versions"
 
 OPTIONS = {"compare_type": True, "compare_server_default": True, "target_metadata": METADATA}
 
@@ -35,11 +39,11 @@ def schema(url: str) -> Mapping[str, object]:
 def _table(inspector: Inspector, name: str) -> object:
     comment = inspector.get_table_comment(name) if inspector.dialect.supports_comments else None
     facts = (
-        inspector.get_columns(name),
         inspector.get_pk_constraint(name),
         *(
             sorted(constraints, key=str)
             for constraints in (
+                inspector.get_columns(name),  # sorted too: a later migration's come last
                 inspector.get_foreign_keys(name),
                 inspector.get_unique_constraints(name),
                 inspector.get_check_constraints(name),
@@ -97,12 +101,37 @@ def test_down_and_up_again_leaves_nothing_behind(url: str) -> None:
 
 
 def test_every_step_goes_up_and_down(empty_url: str) -> None:
-    for number in range(1, 10):
-        revision = f"{number:04}"
+    revisions = [f"{number:04}" for number in range(1, 1 + len(list(VERSIONS.glob("*.py"))))]
+    for revision in revisions:
         assert upgrade(empty_url, revision=revision) == revision
-    for number in range(8, 0, -1):
-        revision = f"{number:04}"
+    assert check(empty_url) == revisions[-1]
+    for revision in reversed(revisions[:-1]):
         assert downgrade(empty_url, revision=revision) == revision
+
+
+def test_rows_of_an_older_database_are_kept_and_can_be_found(empty_url: str) -> None:
+    upgrade(empty_url, revision="0009")
+    sql = Sql(empty_url)
+    at = "2026-11-29 00:00:00"
+    old_repo = "INSERT INTO repos VALUES (1, 'github', 11, :at, '0.1.0')"
+    old_facts = (
+        "INSERT INTO repo_facts VALUES "
+        "(1, 1, 'O/R', 'main', NULL, NULL, :archived, :document, :at, :at, '0.1.0')"
+    )
+    values = {"at": at, "archived": False, "document": documents.REPO.dump(repo(name="O/R"))}
+    try:
+        with sql.write() as connection:
+            connection.execute(text(old_repo), {"at": at})
+            connection.execute(text(old_facts), values)
+    finally:
+        sql.close()
+    upgrade(empty_url)
+    with open_store(empty_url) as database:
+        assert database.crawl.known("o/r") == repo(name="O/R")
+    downgrade(empty_url, revision="0009")
+    upgrade(empty_url)
+    with open_store(empty_url) as database:
+        assert database.crawl.known("o/r") == repo(name="O/R")
 
 
 def test_every_column_and_table_has_a_comment() -> None:
