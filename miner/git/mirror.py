@@ -13,7 +13,7 @@ from miner.git import command, index
 from miner.git.change import Comparison, RawChange, parse, raw_bytes
 from miner.git.commits import CommitHeader, parse_commit
 from miner.git.session import NAMES_AT_ONCE, LostError, Session
-from miner.git.tree import TreeEntry, check, pack, parse_entries
+from miner.git.tree import TreeEntry, check, pack, parse_entries, tree_names
 from validators.model import Tree
 
 _OID = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
@@ -105,8 +105,13 @@ class Mirror:
 
     def read_all(self, commit: str, paths: Sequence[str]) -> Mapping[str, bytes]:
         """Those of the files that are there, by path, in the order asked for."""
-        asked = [path for path in dict.fromkeys(paths) if "\n" not in path]
-        self._checked(commit)
+        ((_, _, root),) = self._objects([f"{self._checked(commit)}^{{tree}}"])
+        names = tree_names(root, oid_bytes=len(commit) // 2)
+        asked = [
+            path
+            for path in dict.fromkeys(paths)
+            if "\n" not in path and path.split("/")[0] in names
+        ]
         found = self._objects([f"{commit}:{path}" for path in asked])
         return {
             path: content
@@ -260,13 +265,11 @@ class Mirror:
         return Comparison(changes=changes, diff=diff)
 
     def _diff_tree(self, a: str, b: str, options: Sequence[str]) -> bytes:
-        if self.session is not None:
-            for commit in (a, b):
-                self._header(commit)
+        pair = [self._checked(a), self._checked(b)]
+        if self.session is not None and all(kind == "commit" for kind, *_ in self._objects(pair)):
             with suppress(LostError):
                 return self.session.compare(a, b, options)
-        diff_tree = ("diff-tree", *options, self._checked(a), self._checked(b))
-        return self._said(self._run(*diff_tree))
+        return self._said(self._run("diff-tree", *options, *pair))
 
     def _header(self, commit: str) -> CommitHeader:
         found = self._headers([commit])

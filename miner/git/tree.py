@@ -35,6 +35,16 @@ def parse_entries(output: bytes) -> tuple[TreeEntry, ...]:
     return tuple(entries)
 
 
+def tree_names(content: bytes, *, oid_bytes: int) -> frozenset[str]:
+    """The names in a tree object, one folder's."""
+    names, at = [], 0
+    while at < len(content):
+        end = content.index(b"\0", at)
+        names.append(text(content[at:end].partition(b" ")[2]))
+        at = end + 1 + oid_bytes
+    return frozenset(names)
+
+
 def check(entries: Sequence[TreeEntry]) -> None:
     """BadItemError for trees too large to hand out or with paths that would leave their folder."""
     size = sum(entry.size for entry in entries)

@@ -2,6 +2,7 @@
 
 stage.py      the loop: due pulls → Candidate | Rejection
 patch.py      one diff → gold patch and test patch, byte-exact
+proof.py      does a patch make the merged file? told without git for plain text
 closing.py    which issues the pull closes, and why a link does not count
 statement.py  problem_statement and hints_text as they stood before the fix
 gates.py      the ordered reasons for a no        policy.py  what a maintainer may change

@@ -1,5 +1,6 @@
 """What a maintainer may change about the gates. Another policy makes every pull due again."""
 
+import functools
 import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
@@ -52,12 +53,17 @@ class GatePolicy:
     @property
     def digest(self) -> str:
         """Names policy and rules together: what was judged under it needs no second look."""
-        text = json.dumps({**asdict(self), "rules": RULES_VERSION}, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return _digest(self)
 
     def to_json(self) -> str:
         """As a maintainer reads and edits it."""
         return json.dumps(asdict(self), indent=2)
+
+
+@functools.cache
+def _digest(policy: GatePolicy) -> str:
+    text = json.dumps({**asdict(policy), "rules": RULES_VERSION}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def policy_from_json(text: str) -> GatePolicy:

@@ -18,7 +18,7 @@ from miner.model import (
     StageReport,
 )
 from miner.progress import Progress
-from miner.split import gates, licence, patch, version
+from miner.split import gates, licence, patch, proof, version
 from miner.split.closing import closing
 from miner.split.gates import Context, Refusal
 from miner.split.policy import GatePolicy
@@ -212,12 +212,23 @@ def _sections(
 
 def _sum(mirror: Mirror, base: str, sections: Sequence[patch.Section]) -> Refusal | None:
     """Is base + test patch + gold patch the fixed state, to the last byte of every file?"""
-    changes = [section.change for section in sections]
-    if mirror.adds_up(changes, [patch.test_patch(sections), patch.gold_patch(sections)]):
+    if _adds_up(mirror, sections):
         return None
     return Refusal(
         gate=Gate.PATCHES_DO_NOT_ADD_UP,
         detail=f"Test patch and gold patch on {base} do not give the merged files.",
+    )
+
+
+def _adds_up(mirror: Mirror, sections: Sequence[patch.Section]) -> bool:
+    """Told here for plain text, by git where anything else is among the changes."""
+    changes = [section.change for section in sections]
+    if not all(proof.is_plain(change) for change in changes):
+        patches = [patch.test_patch(sections), patch.gold_patch(sections)]
+        return mirror.adds_up(changes, patches)
+    old = mirror.blobs([change.old_blob for change in changes if change.status != "A"])
+    return all(
+        proof.is_proven(section, old.get(section.change.old_blob, b"")) for section in sections
     )
 
 
