@@ -249,3 +249,79 @@ class TestReal:
         built = _real(engine, replace(sample.recipe, lock=lock))
         assert isinstance(built, BuildFailure)
         assert built.step == "install"
+
+    def test_a_lock_gives_the_same_packages_when_the_index_has_newer_ones(
+        self, engine: ContainerEngine, sample: Environment
+    ) -> None:
+        later = replace(sample.recipe, cutoff_at=datetime(2025, 6, 1, tzinfo=UTC))
+        again = _real(engine, later, tree=_tree({**SAMPLE, "requirements.txt": b"# other key\n"}))
+        assert isinstance(again, Environment)
+        try:
+            assert not again.reused
+            assert again.packages == sample.packages
+        finally:
+            engine.remove_image(again.image)
+
+    @pytest.mark.parametrize("install", [ProjectInstall.EDITABLE, ProjectInstall.PLAIN])
+    def test_no_image_shows_what_a_later_commit_says(
+        self, engine: ContainerEngine, install: ProjectInstall
+    ) -> None:
+        mark = b"planted_in_the_future_0471"
+        manifest = SAMPLE["pyproject.toml"].replace(b"[build", b'readme = "README.md"\n[build', 1)
+        base = {**SAMPLE, "pyproject.toml": manifest, "README.md": b"# sample\n"}
+        future = {
+            **base,
+            "README.md": b"# sample\n\n" + mark,
+            "src/sample/__init__.py": SAMPLE["src/sample/__init__.py"] + b"# " + mark + b"\n",
+            "src/sample/planted_in_the_future_0471.py": b"",
+        }
+        recipe = replace(
+            RECIPE, lock=None, project_install=install, source_paths=("src",), requirements=(".",)
+        )
+        later = _real(engine, recipe, tree=_tree(future, commit="f" * 40))
+        built = _real(engine, recipe, tree=_tree(base))
+        assert isinstance(later, Environment)
+        assert isinstance(built, Environment)
+        try:
+            assert built.reused == (install is ProjectInstall.EDITABLE)
+            look = f"grep -rl {mark.decode()} / --exclude-dir=proc --exclude-dir=sys 2>/dev/null"
+            with engine.run(built.image, Limits()) as container:
+                found = container.exec(("/bin/sh", "-c", look), timeout_s=120, root=True)
+            assert found.output == b""
+        finally:
+            for image in {later.image, built.image}:
+                engine.remove_image(image)
+
+
+HOSTILE: Mapping[str, tuple[bytes, FailureClass]] = {
+    "sleeps": (b"import time\ntime.sleep(900)\n", FailureClass.TIMED_OUT),
+    "forks": (
+        b"import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass\n",
+        FailureClass.TIMED_OUT,
+    ),
+    "writes 10 GB": (
+        b"import os\nfor n in range(100):\n"
+        b"    with open(os.path.expanduser(f'~/{n}'), 'wb') as f:\n"
+        b"        for _ in range(100):\n            f.write(bytes(1 << 20))\n",
+        FailureClass.RESOURCE_LIMIT,
+    ),
+    "takes all memory": (b"x = bytearray(64 << 30)\n", FailureClass.RESOURCE_LIMIT),
+    "reads the environment": (
+        b"import os\nraise SystemExit('names: ' + ' '.join(sorted(os.environ)))\n",
+        FailureClass.OTHER,
+    ),
+}
+
+
+@pytest.mark.docker
+@pytest.mark.network
+@pytest.mark.hostile
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("deed", HOSTILE)
+def test_a_hostile_setup_py_is_contained_and_named(engine: ContainerEngine, deed: str) -> None:
+    script, expected = HOSTILE[deed]
+    recipe = replace(RECIPE, lock=None, requirements=(".",), timeout_s=30, memory_mb=2048)
+    built = _real(engine, recipe, tree=_tree({"setup.py": script}))
+    assert isinstance(built, BuildFailure)
+    assert built.failure_class is expected, built.outcome.output[-2000:]
+    assert b"TOKEN" not in built.outcome.output
