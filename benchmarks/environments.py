@@ -41,7 +41,8 @@ from validators.model import (
     Tree,
     Verdict,
 )
-from validators.run import Trial, run_tests
+from validators.procession import runs_of
+from validators.trial import Trial
 
 PROJECTS = (
     *("attrs", "click", "werkzeug", "flask", "itsdangerous", "jinja2", "markupsafe", "pluggy"),
@@ -165,9 +166,8 @@ def _outcome(
         detail = f"{built.step}: {built.failure_class}: {built.detail}"
         return _row(sdist, recipe, Counter(), build_s=build_s, run_s=0.0, detail=detail), built
     started = time.monotonic()
-    run = run_tests(
-        subject.tree, built, Trial(phase=Phase.AFTER), selection=subject.suite, engine=engine
-    )
+    trials = (Trial(phase=Phase.AFTER),)
+    (run,) = runs_of(subject.tree, built, trials, selection=subject.suite, engine=engine)
     run_s = time.monotonic() - started
     detail = f"{run.flaw}: {run.detail[-300:]}" if run.flaw is not None else _bad(run)
     row = _row(sdist, recipe, _counts(run), build_s=build_s, run_s=run_s, detail=detail)
