@@ -20,9 +20,9 @@ _MINIMUM_API = (1, 40)
 _ANSWER_S = 10
 _PROCESSES = 32768  # counted per uid over all containers: the pids limit is the one that holds
 _NEEDED = {
-    "MemoryLimit": "memory",
-    "PidsLimit": "process",
-    "CpuCfsQuota": "CPU",
+    ("MemoryLimit", "memory"): "memory",
+    ("PidsLimit", "pids"): "process",
+    ("CpuCfsQuota", "cpu"): "CPU",
 }
 _INSTALL_HINT = (
     "On Debian or Ubuntu install one with `apt-get install docker.io` and start it with "
@@ -99,7 +99,7 @@ def _listens(url: str) -> bool:
 def _fit(api: APIClient, url: str) -> DockerEngine:
     with machinery("describe itself"):
         version = api.version()
-        facts = api.info()
+        facts = api.info() | _delegated(api)
     problem = unfitness(version, facts)
     if problem is not None:
         api.close()
@@ -107,6 +107,14 @@ def _fit(api: APIClient, url: str) -> DockerEngine:
     api.timeout = DockerEngine.ANSWER_S
     name = _name(version)
     return DockerEngine(api, url=url, name=name, habits=_habits(name))
+
+
+def _delegated(api: APIClient) -> dict[str, Any]:
+    """The cgroup controllers podman may use, by its own API; Docker may use all."""
+    answer = api.get(f"{api.base_url}/v4.0.0/libpod/info")
+    if answer.status_code != 200:
+        return {}
+    return {"CgroupControllers": answer.json().get("host", {}).get("cgroupControllers") or []}
 
 
 def _habits(name: str) -> Habits:
@@ -131,13 +139,20 @@ def unfitness(version: Mapping[str, Any], facts: Mapping[str, Any]) -> str | Non
             f"This {name} speaks API {version.get('ApiVersion')}, which is too old: "
             "install Docker 19.03 or podman 4 or newer."
         )
-    rootless = any("rootless" in str(option) for option in facts.get("SecurityOptions") or ())
+    rootless = bool(facts.get("Rootless")) or any(
+        "rootless" in str(option) for option in facts.get("SecurityOptions") or ()
+    )
     if rootless and str(facts.get("CgroupVersion", "1")) != "2":
         return (
             f"This {name} runs rootless on cgroup v1, where it cannot limit memory, processes or "
             "CPU: run it as root, or boot the host with cgroup v2."
         )
-    missing = [word for key, word in _NEEDED.items() if not facts.get(key, False)]
+    missing = [
+        word
+        for (key, controller), word in _NEEDED.items()
+        if not facts.get(key, False)
+        or controller not in facts.get("CgroupControllers", [controller])
+    ]
     if missing:
         where = "delegate these cgroup controllers to it" if rootless else "enable them in the host"
         return f"This {name} cannot enforce {' and '.join(missing)} limits: {where}."
