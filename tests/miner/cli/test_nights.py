@@ -1,0 +1,63 @@
+"""A pass by the clock: what fails is told, the rest is done, last month is published once."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from miner.cli import exits
+from miner.cli.nights import close_month
+from miner.cli.wiring import now
+from miner.store import Database
+from tests.miner.cli.conftest import Miner
+from tests.miner.verified import add_instances, candidate
+
+
+@pytest.fixture
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINER_ENGINE", "unix:///nowhere/engine.sock")
+
+
+def test_a_step_that_fails_does_not_stop_the_rest(
+    miner: Miner, db: Database, no_engine: None
+) -> None:
+    answer = miner("nightly", "--json")
+    assert answer.code == exits.TRY_AGAIN
+    night = json.loads(answer.out)
+    assert "verify failed (No container engine answers" in night["summary"]
+    assert "assess 0 done" in night["summary"]
+    assert len(db.admin.nights()) == 1
+
+
+def test_last_month_is_published_once(miner: Miner, db: Database) -> None:
+    last_month = now().replace(day=1) - timedelta(days=1)
+    add_instances(db, candidate(1, merged_at=last_month))
+    report = close_month(db)
+    assert report is not None
+    assert report.counts == {f"{last_month:%Y-%m-%d}": 1}
+    assert close_month(db) is None
+    assert [snapshot.name for snapshot in db.publish.snapshots()] == [f"{last_month:%Y-%m-%d}"]
+
+
+def test_a_month_without_instances_is_not_published(db: Database) -> None:
+    add_instances(db, candidate(1, merged_at=now() - timedelta(days=400)))
+    assert close_month(db) is None
+
+
+def test_a_bad_cron_line_is_told(miner: Miner, db: Database) -> None:
+    answer = miner("schedule", "--at", "at night")
+    assert answer.code == exits.WRONG_INPUT
+    assert "is no cron line" in answer.err
+
+
+def test_gates_are_shown_and_set(miner: Miner, db: Database) -> None:
+    shown = json.loads(miner("gates", "show").out)
+    assert shown["files_max"] == 15
+    from pathlib import Path  # noqa: PLC0415 – used once
+
+    Path("gates.json").write_text('{"files_max": 3}')
+    assert miner("gates", "set", "gates.json").out.startswith("in force; ")
+    assert miner("gates", "set", "gates.json").out == "in force already\n"
+    assert json.loads(miner("gates", "show").out)["files_max"] == 3
+    Path("gates.json").write_text('{"files_most": 3}')
+    assert miner("gates", "set", "gates.json").code == exits.WRONG_INPUT
