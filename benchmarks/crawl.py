@@ -93,10 +93,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         measure_crawl(folder, Path(scratch), repositories=given.repositories, pulls=given.pulls)
         measure_limits(folder)
         measure_archive(Path(scratch))
+    print(json.dumps(FIGURES))
+
+
+FIGURES: dict[str, str] = {}
 
 
 def tell(what: str, value: str, *, wanted: str, met: bool) -> None:
     """One line of the result."""
+    FIGURES[what] = value
     print(f"{what:<58} {value:>16}   wanted {wanted:<12} {'met' if met else 'MISSED'}", flush=True)
 
 

@@ -8,6 +8,7 @@ Transport   carries one request: the network (`miner.http.HttpxTransport`), a ta
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from miner.errors import ConfigError
 
@@ -79,3 +80,9 @@ class Transport(Protocol):
     def close(self) -> None:
         """Let go of connections; the last call."""
         ...
+
+
+def place(url: str) -> str:
+    """Host and path of an address, without query, user or secret: for messages."""
+    parts = urlsplit(url)
+    return f"{parts.hostname}{parts.path}"

@@ -242,6 +242,38 @@ def test_a_lost_mirror_is_made_again(scene: Scene, tmp_path: Path) -> None:
     assert scene.mirrors.open("o/r").has(kept)
 
 
+def test_pulls_merged_and_updated_while_paging_are_found_by_the_next_crawl(
+    tmp_path: Path, upstream: Sequence[Node]
+) -> None:
+    def many() -> Node:
+        repo = deepcopy(upstream[0])
+        repo["pulls"] += [pull(n, updatedAt=at(10, n % 24)) for n in range(100, 125)]
+        return repo
+
+    def later(repo: Node) -> None:
+        repo["pulls"].append(pull(200, updatedAt=at(27)))
+        repo["pulls"][0] |= {"body": "fixes #1", "updatedAt": at(28)}
+
+    calm = Scene(tmp_path / "calm", FakeGitHub(many()))
+    later(calm.fake.repos[0])
+    calm.crawl()
+    wild = Scene(tmp_path / "wild", FakeGitHub(many()))
+
+    def meanwhile(request: Request) -> Response | None:
+        if len(wild.fake.page_sizes) == 1:  # the first page is out
+            later(wild.fake.repos[0])
+            wild.fake.faults.clear()
+        return None
+
+    wild.fake.faults.append(meanwhile)
+    wild.crawl()
+    wild.crawl()
+    newest = {p.number: p for p in wild.store.pulls.values() if p.number in (1, 200)}
+    assert newest[1].body == "fixes #1"
+    assert set(calm.store.pulls) <= set(wild.store.pulls)
+    assert wild.store.marks == calm.store.marks
+
+
 def test_interrupted_it_ends_at_once_and_goes_on_later(two: Scene) -> None:
     threads = threading.active_count()
 

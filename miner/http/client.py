@@ -1,29 +1,16 @@
-"""The one way to an HTTP API: tokens, budgets, retries, redirects, and no secret in any message.
-
-    HttpClient       what sources use: one request in flight per token, waits as the API says
-    HttpxTransport   the network; tapes wrap it (`miner.wire` holds what passes between the two)
-
-RateLimitedError         the wait would exceed `max_wait_s`, or limits do not end
-SourceUnavailableError   no connection, 5xx or broken answers, after all retries
-ConfigError              bad token, certificate or address
-NotFoundError            404, 410                BlockedError   451, or 403 with a block
-BadItemError             refused otherwise
-"""
+"""A client of one API: a lane for each token, waits as the API says, typed errors."""
 
 import json
 import logging
-import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlencode, urljoin, urlsplit
 
-import httpx
 import stamina
 
 from miner.errors import (
@@ -34,10 +21,9 @@ from miner.errors import (
     RateLimitedError,
     SourceUnavailableError,
 )
+from miner.http.network import HttpxTransport
 from miner.rategate import MAX_STRIKES, Budget, RateGate, backed_off, limit_of
-from miner.wire import Request, Response, Token, Transport
-
-__all__ = ["API_VERSION", "HttpClient", "HttpxTransport", "Token"]
+from miner.wire import Request, Response, Token, Transport, place
 
 API_VERSION = "2022-11-28"
 """Pinned: GitHub's 2026-03-10 drops fields, and without the header its default may move."""
@@ -46,60 +32,11 @@ MAX_WAIT_S = 3700.0
 """A little over the hour after which GitHub's budgets refill."""
 
 ATTEMPTS = 5
-TIMEOUT_S = 60.0
 MAX_REDIRECTS = 5
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _log = logging.getLogger(__name__)
-
-
-class HttpxTransport:
-    """The network, by httpx. `ca_bundle`: a PEM file of further authorities to trust."""
-
-    def __init__(self, *, ca_bundle: Path | None = None, timeout_s: float = TIMEOUT_S) -> None:
-        self._client = httpx.Client(
-            verify=_ssl_context(ca_bundle),
-            timeout=httpx.Timeout(timeout_s, connect=15.0),
-            limits=httpx.Limits(max_connections=32, max_keepalive_connections=8),
-            follow_redirects=False,
-        )
-
-    def send(self, request: Request) -> Response:
-        """See Transport."""
-        with self._opened(request) as opened:
-            body = opened.read()
-            headers = {name.lower(): value for name, value in opened.headers.items()}
-            return Response(status=opened.status_code, headers=headers, body=body, url=request.url)
-
-    def stream(self, request: Request) -> Iterator[bytes]:
-        """See Transport."""
-        with self._opened(request) as opened:
-            if opened.status_code in (404, 410):
-                raise NotFoundError(f"{_place(request.url)} does not exist.")
-            if opened.status_code != 200:
-                raise SourceUnavailableError(
-                    f"{_place(request.url)} answered {opened.status_code}; try again later."
-                )
-            yield from opened.iter_raw()
-
-    def close(self) -> None:
-        """See Transport."""
-        self._client.close()
-
-    @contextmanager
-    def _opened(self, request: Request) -> Iterator[httpx.Response]:
-        try:
-            with self._client.stream(
-                request.method, request.url, headers=dict(request.headers), content=request.body
-            ) as opened:
-                yield opened
-        except httpx.TransportError as error:
-            raise _transport_error(error, request) from None  # its request holds the token
-        except (httpx.InvalidURL, httpx.DecodingError) as error:
-            raise SourceUnavailableError(
-                f"{_place(request.url)} did not answer in order ({type(error).__name__})."
-            ) from None
 
 
 @dataclass(slots=True)
@@ -268,7 +205,7 @@ class HttpClient:
                 f"({resource}); run the same command again after that.{hint}",
                 until=until,
             )
-        _log.warning("waiting %.0f s for the %s budget of %s", wait_s, resource, _place(url))
+        _log.warning("waiting %.0f s for the %s budget of %s", wait_s, resource, place(url))
         self._sleep(wait_s)
 
     def _passed(self, lane: _Lane, response: Response, resource: str) -> bool:
@@ -308,10 +245,10 @@ class HttpClient:
                 break
             request = _redirected(request, urljoin(request.url, target), response.status)
         else:
-            raise SourceUnavailableError(f"{_place(request.url)} redirects without end.")
+            raise SourceUnavailableError(f"{place(request.url)} redirects without end.")
         if response.status >= 500 and response.status not in accept:
             raise SourceUnavailableError(
-                f"{_place(request.url)} answered {response.status}; try again later."
+                f"{place(request.url)} answered {response.status}; try again later."
             )
         return _parsed(response)
 
@@ -336,7 +273,7 @@ class HttpClient:
         return response
 
     def _error(self, response: Response) -> Exception:
-        place = _place(response.url)
+        where = place(response.url)
         said = _message(response)
         match response.status:
             case 401:
@@ -345,44 +282,15 @@ class HttpClient:
                     f"{urlsplit(response.url).hostname} {what} (401): set a good one."
                 )
             case 404 | 410 if response.answer is not None:
-                return NotFoundError(f"{place} does not exist, or this token may not see it.")
+                return NotFoundError(f"{where} does not exist, or this token may not see it.")
             case 404 | 410:
-                return ConfigError(
-                    f"{place} does not answer like GitHub's API; check the base URL."
-                )
+                return ConfigError(_unlike_api(response.url))
             case 403 | 451 if reason := _block_reason(response):
-                return BlockedError(f"{place} is blocked ({reason}).", reason=reason)
+                return BlockedError(f"{where} is blocked ({reason}).", reason=reason)
             case 403:
-                return BadItemError(self.redact(f"This token may not read {place}: {said}"))
+                return BadItemError(self.redact(f"This token may not read {where}: {said}"))
             case _:
-                return BadItemError(self.redact(f"{place} answered {response.status}: {said}"))
-
-
-def _ssl_context(ca_bundle: Path | None) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    if not context.cert_store_stats()["x509_ca"]:  # a bare image without the system's authorities
-        context = httpx.create_ssl_context()
-    if ca_bundle is not None:
-        try:
-            context.load_verify_locations(ca_bundle)
-        except (OSError, ssl.SSLError):
-            raise ConfigError(f"{ca_bundle} is not a readable file of PEM certificates.") from None
-    return context
-
-
-def _transport_error(error: httpx.TransportError, request: Request) -> Exception:
-    place = _place(request.url)
-    if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return ConfigError(
-            f"{place}: the server's certificate is signed by an unknown authority; "
-            "name your CA bundle in the settings."
-        )
-    if isinstance(error, httpx.LocalProtocolError | httpx.UnsupportedProtocol):
-        return ConfigError(f"{place}: the request cannot be sent; check base URL and token.")
-    return SourceUnavailableError(
-        f"{place} cannot be reached or broke off ({type(error).__name__}); "
-        "check the network and try again."
-    )
+                return BadItemError(self.redact(f"{where} answered {response.status}: {said}"))
 
 
 def _redirected(request: Request, url: str, status: int) -> Request:
@@ -398,7 +306,7 @@ def _parsed(response: Response) -> Response:
         return replace(response, answer=json.loads(response.body))
     except ValueError:
         raise SourceUnavailableError(
-            f"{_place(response.url)} sent broken JSON; try again later."
+            f"{place(response.url)} sent broken JSON; try again later."
         ) from None
 
 
@@ -417,15 +325,9 @@ def _block_reason(response: Response) -> str | None:
 
 
 def _unlike_api(url: str) -> str:
-    return f"{_place(url)} does not answer like GitHub's API; check the base URL."
+    return f"{place(url)} does not answer like GitHub's API; check the base URL."
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port
-
-
-def _place(url: str) -> str:
-    """Host and path, without query, user or secret."""
-    parts = urlsplit(url)
-    return f"{parts.hostname}{parts.path}"
