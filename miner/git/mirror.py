@@ -266,9 +266,11 @@ class Mirror:
 
     def _diff_tree(self, a: str, b: str, options: Sequence[str]) -> bytes:
         pair = [self._checked(a), self._checked(b)]
-        if self.session is not None and all(kind == "commit" for kind, *_ in self._objects(pair)):
+        if self.session is not None:
             with suppress(LostError):
-                return self.session.compare(a, b, options)
+                output = self.session.compare(a, b, options)
+                if output:  # nothing may also mean that a commit is not there: ask anew
+                    return output
         return self._said(self._run("diff-tree", *options, *pair))
 
     def _header(self, commit: str) -> CommitHeader:
