@@ -1,10 +1,11 @@
 """One database: how it is reached, how transactions begin, what its errors mean."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 from sqlalchemy import Connection, Dialect, Engine, Table, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
@@ -25,6 +26,16 @@ CONNECT_TIMEOUT_S = 10
 """How long PostgreSQL may take to answer."""
 
 POOL_SIZE = 10
+
+TIES = 3
+"""How often a transaction that lost a tie is begun anew before it is given up."""
+
+T = TypeVar("T")
+
+
+class ContendedError(RetryableError):
+    """The database ended one of two transactions that waited for each other. Nothing was done."""
+
 
 _SQLITE_SENTENCES = MappingProxyType(
     {
@@ -68,7 +79,7 @@ _POSTGRES_SENTENCES = MappingProxyType(
         "53100": (RetryableError, "The disk of the database {where} is full; free some space."),
         "53": (RetryableError, "The database {where} is short of resources; run this again later."),
         "57": (RetryableError, "The database {where} is shutting down; run this again later."),
-        "40": (RetryableError, "Another process was faster in {where}; run this again."),
+        "40": (ContendedError, "Another process was faster in {where}; run this again."),
         "55P03": (RetryableError, "A row in {where} is held by another process; run this again."),
     }
 )
@@ -117,6 +128,14 @@ class Sql:
             connection = plain.execution_options(miner_write=True)
             with connection.begin():
                 yield connection
+
+    def transact(self, work: Callable[[Connection], T]) -> T:
+        """`work` in a write transaction of its own, begun anew when the database broke a tie."""
+        for _ in range(TIES):
+            with suppress(ContendedError), self.write() as connection:
+                return work(connection)
+        with self.write() as connection:
+            return work(connection)
 
     @contextmanager
     def migration(self) -> Iterator[Connection]:

@@ -136,7 +136,10 @@ def claim(
     checked once more in a second statement.
     """
     end_lost(connection, now=now)
-    due = _due(wanted, now=now)
+    # SQLite has no row locks and needs none: it has one writer. NO KEY (`key_share`), so that a
+    # result that refers to a candidate is not kept waiting by a claim that waits for its lease.
+    locked = _due(wanted, now=now).with_for_update(of=CANDIDATES, key_share=True, skip_locked=True)
+    due = locked.subquery("due")
     values = {
         "kind": literal(VERIFY),
         "subject": due.c.task_digest,
@@ -175,7 +178,12 @@ def back_off(now: datetime, *, failed: int) -> datetime:
     return now + timedelta(seconds=wait_s)
 
 
-def _due(wanted: Wanted, *, now: datetime) -> Subquery:
+def due(connection: Connection, wanted: Wanted, *, now: datetime) -> Sequence[int]:
+    """The candidates' ids that `claim` would lease, but for leases that are lost."""
+    return tuple(row.candidate_id for row in connection.execute(_due(wanted, now=now)))
+
+
+def _due(wanted: Wanted, *, now: datetime) -> Select[*tuple[object, ...]]:
     task = tasks(repo=wanted.repo)
     held = exists().where(
         LEASES.c.kind == VERIFY,
@@ -183,7 +191,7 @@ def _due(wanted: Wanted, *, now: datetime) -> Subquery:
         LEASES.c.ended_at.is_(None),
     )
     waiting = exists().where(_same_inputs(task, wanted), LEASES.c.not_before > now)
-    query: Select[*tuple[object, ...]] = (
+    return (
         select(task.c.candidate_id, task.c.task_digest, task.c.recipe_id, task.c.request_id)
         .join(CANDIDATES, CANDIDATES.c.id == task.c.candidate_id)
         .where(
@@ -194,9 +202,7 @@ def _due(wanted: Wanted, *, now: datetime) -> Subquery:
         )
         .order_by(_turn(task), task.c.merged_at.desc(), CANDIDATES.c.id)
         .limit(wanted.limit)
-        .with_for_update(of=CANDIDATES, skip_locked=True)  # SQLite has none, and needs none
     )
-    return query.subquery("due")
 
 
 def _turn(task: Subquery) -> ColumnElement[int]:

@@ -35,11 +35,20 @@ class VerifyStore:
         now: datetime,
     ) -> Sequence[Candidate]:
         """Lease due candidates, in one transaction; see `leases.claim`."""
-        with self._sql.write() as connection:
-            wanted = leases.Wanted(version=version, policy=policy, repo=repo, limit=limit)
-            ids = leases.claim(self._sql, connection, wanted, holder=holder, now=now)
+        wanted = leases.Wanted(version=version, policy=policy, repo=repo, limit=limit)
+        ids = self._sql.transact(
+            lambda connection: leases.claim(self._sql, connection, wanted, holder=holder, now=now)
+        )
         with self._sql.read() as connection:
             return _candidates(connection, ids)
+
+    def due(
+        self, *, version: int, policy: str, limit: int, repo: str | None, now: datetime
+    ) -> Sequence[Candidate]:
+        """What `claim` would lease, in its order; nothing is leased."""
+        wanted = leases.Wanted(version=version, policy=policy, repo=repo, limit=limit)
+        with self._sql.read() as connection:
+            return _candidates(connection, leases.due(connection, wanted, now=now))
 
     def heartbeat(self, candidate: Candidate, *, holder: str, now: datetime) -> bool:
         """Prolong the lease; False when it is no longer ours."""
@@ -58,12 +67,15 @@ class VerifyStore:
     def save_examined(self, examined: Examined, *, holder: str, now: datetime) -> bool:
         """Write all of it and end the lease, in one transaction and only if it is still ours."""
         packed = pack(examined)
-        with self._sql.write() as connection:
+
+        def save(connection: Connection) -> bool:
             lease = _end(connection, examined.candidate, holder, now)
             if lease is None:
                 return False
             packed.bundle.save(self._sql, connection)
             return self._save(connection, examined, packed, lease, now)
+
+        return self._sql.transact(save)
 
     def release(
         self, candidate: Candidate, *, holder: str, error: str | None, now: datetime

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from miner.errors import ConfigError, MinerError, RetryableError, SchemaOutOfDateError
 from miner.store import Database, open_store, upgrade
@@ -146,3 +146,28 @@ def test_a_wrong_database_or_user_is_told(postgres_url: str) -> None:
     with pytest.raises(ConfigError) as error:
         open_store(f"{base}/no_such_database")
     assert "does not exist" in said(error)
+
+
+@pytest.mark.postgres
+def test_a_tie_between_transactions_is_begun_anew(postgres_url: str) -> None:
+    sql = Sql(postgres_url)
+    both = threading.Barrier(2, timeout=20)
+    tries: list[str] = []
+
+    def lock(first: int, second: int) -> None:
+        def work(connection: Connection) -> None:
+            tries.append("try")
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({first})"))
+            if len(tries) <= 2:
+                both.wait()
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({second})"))
+
+        sql.transact(work)
+
+    threads = [threading.Thread(target=lock, args=pair) for pair in ((71, 72), (72, 71))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sql.close()
+    assert len(tries) == 3

@@ -235,3 +235,14 @@ def test_an_instance_that_fails_its_revalidation_is_published_no_more(database: 
     assert database.publish.instances(window=(None, None)) == ()
     funnel = database.admin.funnel()
     assert (funnel.instances, dict(funnel.verify_rejections)) == (0, {"flaky": 1})
+
+
+def test_a_look_at_what_is_due_claims_nothing(database: Database) -> None:
+    first, second = with_candidates(database, 1, 2)
+
+    def due() -> tuple[Candidate, ...]:
+        return tuple(database.verify.due(version=1, policy="quick", limit=9, repo="o/r", now=NOW))
+
+    assert due() == due() == (second, first)
+    assert claim(database, limit=1) == (second,)
+    assert due() == (first,)
