@@ -1,21 +1,29 @@
 """`miner images`: base images and environments on this machine's engine."""
 
+from datetime import timedelta
 from typing import Annotated
 
 import typer
 
-from miner.cli.options import DryRunOption, JsonOption
+from miner.cli.options import JsonOption
 from miner.cli.speech import complain, say, say_json, table
-from miner.cli.wiring import House
-from validators.base_images import BASE_LABEL, base_image
-from validators.environment import LABEL as ENVIRONMENT_LABEL
+from miner.cli.wiring import House, now
+from miner.errors import ConfigError
+from validators import images as housekeeping
+from validators.base_images import base_image
 
 GROUP = typer.Typer(no_args_is_help=True, help="Base images and environments on this machine.")
 PYTHONS = ("3.12",)
-KEY_CHARS = 12
 
 PythonOption = Annotated[
     list[str] | None, typer.Option("--python", help="A version like 3.11; may be repeated.")
+]
+
+DaysOption = Annotated[
+    int | None, typer.Option("--older-than", min=0, help="Those made more than so many days ago.")
+]
+BudgetOption = Annotated[
+    int | None, typer.Option("--budget-mb", min=0, help="The oldest until the rest fits this.")
 ]
 
 
@@ -32,36 +40,36 @@ def base(python: PythonOption = None) -> None:
 
 @GROUP.command("ls")
 def list_images(as_json: JsonOption = False) -> None:
-    """Base images and environments on this machine's engine, with their size."""
-    rows: list[tuple[str, str, str, int]] = []
+    """Our images on this machine's engine: their size without the layers they share."""
     with House.of_environment().engine() as engine:
-        for kind, label in (("base", BASE_LABEL), ("environment", ENVIRONMENT_LABEL)):
-            rows += [
-                (kind, image.tag, labels.get(label, ""), size // 1_000_000)
-                for image, labels, size in engine.images(label=label)
-                if kind == "environment" or ENVIRONMENT_LABEL not in labels
-            ]
+        rows = [
+            [kept.kind.value, kept.image.tag, kept.python, kept.own_bytes // 1_000_000,
+             f"{kept.created_at:%Y-%m-%d %H:%M}"]
+            for kept in housekeeping.images(engine)
+        ]  # fmt: skip
+    columns = ["kind", "tag", "python", "MB", "made"]
     if as_json:
-        say_json([dict(zip(("kind", "tag", "of", "mb"), row, strict=True)) for row in rows])
-        return
-    shown = [[kind, tag, of[:KEY_CHARS], size] for kind, tag, of, size in sorted(rows)]
-    table(f"Images: {len(rows)}", ["kind", "tag", "of", "MB"], shown)
+        say_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        table(f"Images: {len(rows)}", columns, rows)
 
 
 @GROUP.command("gc")
-def collect(dry_run: DryRunOption = False) -> None:
-    """Remove environments that belong to no instance; a lock can make any of them again."""
+def collect(older_than: DaysOption = None, budget_mb: BudgetOption = None) -> None:
+    """Remove old environments, never those of instances; a lock can make any of them again."""
+    if older_than is None and budget_mb is None:
+        raise ConfigError("Say which may go: --older-than DAYS, --budget-mb MB, or both.")
     house = House.of_environment()
     with house.store() as store:
         instances = store.publish.instances(window=(None, None))
-    kept = {instance.environment.key for instance in instances}
+    keep = {instance.environment.image.digest for instance in instances}
     with house.engine() as engine:
-        loose = [
-            (image, size)
-            for image, labels, size in engine.images(label=ENVIRONMENT_LABEL)
-            if labels.get(ENVIRONMENT_LABEL) not in kept
-        ]
-        gone = loose if dry_run else [one for one in loose if engine.remove_image(one[0])]
-    size_mb = sum(size for _, size in gone) // 1_000_000
-    word = "would be removed" if dry_run else "removed"
-    say(f"{len(gone)} environments {word} ({size_mb} MB, layers they share counted with each)")
+        collected = housekeeping.gc(
+            engine,
+            keep=keep,
+            now=now(),
+            older_than=None if older_than is None else timedelta(days=older_than),
+            budget_mb=budget_mb,
+        )
+    freed_mb = collected.freed_bytes // 1_000_000
+    say(f"{len(collected.removed)} removed, {freed_mb} MB; {len(collected.in_use)} are in use")
