@@ -56,8 +56,10 @@ def discover(
                         break
                     found.append(repository)
                     bars.advance("discover", f"{repository.name}: {repository.reason}")
-                    if repository.wanted and not dry_run:
-                        store.admin.watch(repository.name, reason=repository.reason)
+                    if dry_run:
+                        continue
+                    keep = store.admin.watch if repository.wanted else store.admin.leave_out
+                    keep(repository.name, reason=repository.reason)
         finally:
             bars.end("discover")
     _tell(found, as_json=as_json)

@@ -61,18 +61,47 @@ class AdminStore:
         """Take it off; its rows stay. False when it is not on the list."""
         return self._set_watch(name, action="remove", reason=reason)
 
+    def leave_out(self, name: str, *, reason: str) -> bool:
+        """Record why a found repository is not watched; False when it is, or for the same reason.
+
+        The row is the one that `unwatch` leaves: the newest of a name counts.
+        """
+        newest = (
+            select(WATCHES.c.action, WATCHES.c.reason)
+            .where(func.lower(WATCHES.c.name) == name.lower())
+            .order_by(WATCHES.c.id.desc())
+            .limit(1)
+        )
+        with self._sql.write() as connection:
+            row = connection.execute(newest).one_or_none()
+            if row is not None and (row.action == "add" or row.reason == reason):
+                return False
+            self._sql.add(connection, WATCHES, name=name, action="remove", reason=reason)
+            return True
+
     def watches(self) -> Sequence[Watch]:
         """The watch list, in the order of adding."""
+        return self._watches()[0]
+
+    def left_out(self) -> Sequence[Watch]:
+        """Repositories that are not watched, with the reason (`added_at`: since when)."""
+        return self._watches()[1]
+
+    def _watches(self) -> tuple[Sequence[Watch], Sequence[Watch]]:
         with self._sql.read() as connection:
             rows = connection.execute(select(WATCHES).order_by(WATCHES.c.id)).all()
-        found: dict[str, Watch] = {}
+        on: dict[str, Watch] = {}
+        off: dict[str, Watch] = {}
         for row in rows:
+            key = row.name.lower()
+            watch = Watch(name=row.name, reason=row.reason, added_at=row.made_at)
             if row.action == "add":
-                watch = Watch(name=row.name, reason=row.reason, added_at=row.made_at)
-                found.setdefault(row.name.lower(), watch)
+                on.setdefault(key, watch)
+                off.pop(key, None)
             else:
-                found.pop(row.name.lower(), None)
-        return tuple(found.values())
+                on.pop(key, None)
+                off[key] = watch
+        return tuple(on.values()), tuple(off.values())
 
     def set_recipe(
         self, repo: str, recipe: Recipe, *, author: str, environment_key: str | None = None

@@ -150,3 +150,19 @@ def test_a_bad_app_is_told(
     answer = miner("crawl", "--repo", "o/r")
     assert answer.code == exits.WRONG_INPUT
     assert sentence in answer.err
+
+
+def test_found_repositories_are_watched_or_left_out_with_the_reason(
+    miner: Miner, db: Database, forge: Forge
+) -> None:
+    words = ("repos", "discover", "--min-stars", "5", "--active-days", "9999", "--json")
+    assert json.loads(miner(*words, "--dry-run").out)
+    assert db.admin.watches() == ()
+    found = {f["name"]: f["wanted"] for f in json.loads(miner(*words).out)}
+    assert found == {"demo/tally": True}
+    assert [(w.name, "12 stars" in str(w.reason)) for w in db.admin.watches()] == [
+        ("demo/tally", True)
+    ]
+    stricter = ("repos", "discover", "--min-stars", "1", "--active-days", "9999")
+    miner(*stricter, "--language", "Shell")
+    assert [w.name for w in db.admin.watches()] == ["demo/tally"]

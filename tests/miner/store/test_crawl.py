@@ -97,3 +97,18 @@ def test_stars_alone_make_a_row_once_a_week(database: Database) -> None:
     assert database.crawl.known("o/r") == repo(stars=2, license=None)
     database.crawl.save_repo(repo(stars=3, license=None), now=later(days=13))
     assert database.crawl.known("o/r") == repo(stars=3, license=None)
+
+
+def test_a_found_repository_may_be_left_out_with_its_reason(database: Database) -> None:
+    admin = database.admin
+    assert admin.leave_out("o/fork", reason="it is a fork")
+    assert not admin.leave_out("O/fork", reason="it is a fork")
+    assert admin.leave_out("o/fork", reason="its licence is not known")
+    admin.watch("o/mine", reason="asked")
+    assert not admin.leave_out("o/mine", reason="it is a fork")  # a person wants it
+    assert [(w.name, w.reason) for w in admin.left_out()] == [
+        ("o/fork", "its licence is not known")
+    ]
+    assert [w.name for w in admin.watches()] == ["o/mine"]
+    admin.watch("o/fork")
+    assert admin.left_out() == ()
