@@ -35,7 +35,7 @@ LABEL = "miner.environment"
 PACKAGES_LABEL = "miner.packages"
 """The freeze of what is in it, one a line."""
 
-_INSTALL_PIDS = 1024
+_INSTALL_PIDS = 512
 _INSTALL_CPUS = 2.0
 _HARMLESS = re.compile(r"(.*/)?[^/]+\.egg-info(/.*)?|(.*/)?_?_?version_?_?\.py")
 _LAYOUT = 2

@@ -23,6 +23,10 @@ _LOCK = f"{SCRATCH}/lock.txt"
 _PATH = f"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:{VENV}/bin"
 """The system first: an environment may hold another uv."""
 
+_NO_DATES = (
+    "The package index does not say when its files were uploaded, so packages cannot be chosen as"
+    " of a date: name one that does in the settings."
+)
 _SHORT_S = 120.0
 _READ_MB = 64
 
@@ -140,6 +144,8 @@ class Install:
         fault = infra.cause(said)
         if fault is not None and not failures.is_of_an_address(said):
             raise EngineUnavailableError(infra.sentence(fault))
+        if failures.lacks_dates(said):
+            raise EngineUnavailableError(_NO_DATES)
         raise StepFailedError(failures.classify(step, outcome))
 
     def _env(self, step: str) -> Mapping[str, str]:

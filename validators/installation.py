@@ -73,8 +73,9 @@ def venv_line(recipe: Recipe) -> str:
 def resolve_line(recipe: Recipe, requirements: str, lock: str) -> str:
     """The shell line that resolves the file `requirements` into the file `lock`, as of the date."""
     return (
-        f"uv pip compile -q --no-config --python {_PYTHON} {_dates(recipe)}--generate-hashes"
+        f"uv pip compile --no-config --python {_PYTHON} {_dates(recipe)}--generate-hashes"
         f" --no-header --no-annotate --no-emit-index-url --output-file {lock} {requirements}"
+        " >/dev/null"  # it prints the lock as well; its warnings are wanted
     )
 
 

@@ -48,6 +48,11 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
 _RAISED = re.compile(r"(?:[\w.]+(?:Error|Exception|Exit)|error|ERROR|E): \S|cause: Hash mismatch")
 
 
+def lacks_dates(output: bytes) -> bool:
+    """Whether the index does not say when files were uploaded: then a date excludes them all."""
+    return b"is missing an upload date" in output and b"No solution found" in output
+
+
 def is_of_an_address(output: bytes) -> bool:
     """Whether what could not be fetched is a requirement's own URL, which is no index of ours."""
     return re.search(rb"`[^`\n]* @ \w+(?:\+\w+)?://[^`\n]*`", output) is not None

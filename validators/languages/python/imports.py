@@ -33,6 +33,9 @@ _STDLIB = sys.stdlib_module_names | _GONE_FROM_STDLIB | _PYTHON_2
 _NOT_RUN = re.compile(r"(^|/)_?(fuzz|bench|perf|profil|typing|mypy|type_)")
 """Beside the tests, and not run with them."""
 
+_IS_TEST = re.compile(r"tests?(_|$)|conftest$")
+"""Modules of tests that import each other, from wherever they are run."""
+
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _RUNNERS = frozenset({"pytest", "_pytest", "nose"})
 
@@ -54,7 +57,7 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
 
     `paths` are all the tree's paths: what they define is the project's own.
     """
-    own = own_modules(paths)
+    own = own_modules(paths) | _RUNNERS | _STDLIB
     modules: set[str] = set()
     inner: set[str] = set()
     plugins: set[str] = set()
@@ -79,8 +82,8 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
         if (plugin := _plugin(name)) and name.removeprefix("fixture:") not in defined
     }
     return Needs(
-        modules=frozenset(modules - own - _STDLIB - _RUNNERS),
-        inner=frozenset(inner - modules - own - _STDLIB - _RUNNERS),
+        modules=frozenset(name for name in modules - own if not _IS_TEST.match(name)),
+        inner=frozenset(name for name in inner - modules - own if not _IS_TEST.match(name)),
         plugins=frozenset(used),
     )
 

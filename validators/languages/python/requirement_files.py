@@ -11,7 +11,8 @@ from packaging.utils import canonicalize_name
 
 _TEST_WORD = re.compile(r"(^|[-_.])(unit)?(tests?|testing|pytest)([-_.]|$)")
 _DEV_WORD = re.compile(r"(^|[-_.])(dev|devel|develop|development|ci|qa)([-_.]|$)")
-_REQUIREMENTS = re.compile(r".*(require|deps).*\.(txt|in|pip)|(tests?|testing|dev)\.(txt|in)")
+_REQUIREMENTS = re.compile(r".*(require|deps).*\.(txt|in|pip)")
+_IN_REQUIREMENTS = re.compile(r"(.*/)?(requires?|requirements?|reqs|deps)/[^/]+\.(txt|in|pip)")
 
 NOT_FOR_TESTS = frozenset(
     [
@@ -52,7 +53,10 @@ def is_dev_word(name: str) -> bool:
 def is_requirement_file(path: str) -> bool:
     """A requirements or constraints file, by its name and at most two folders deep."""
     parts = PurePosixPath(path).parts
-    return len(parts) <= 3 and bool(_REQUIREMENTS.fullmatch(parts[-1].lower()))
+    if len(parts) > 3:
+        return False
+    lowered = path.lower()
+    return bool(_REQUIREMENTS.fullmatch(parts[-1].lower()) or _IN_REQUIREMENTS.fullmatch(lowered))
 
 
 def test_requirement_files(paths: Iterable[str]) -> Sequence[str]:

@@ -53,13 +53,18 @@ def test_the_guests_failures_are_not_the_machines(name: str) -> None:
 
 
 def test_every_log_is_of_a_case() -> None:
-    assert {path.stem for path in LOGS.iterdir()} == {*CASES, "index_down"}
+    assert {path.stem for path in LOGS.iterdir()} == {*CASES, "index_down", "no_upload_dates"}
 
 
 def test_an_index_that_is_down_is_the_machines_failure() -> None:
     said = failures.own_words(_outcome("index_down").output)
     assert infra.cause(said) is infra.Cause.INDEX_UNREACHABLE
     assert not failures.is_of_an_address(said)
+
+
+def test_an_index_without_upload_dates_is_no_failure_of_the_project() -> None:
+    assert failures.lacks_dates(_outcome("no_upload_dates").output)
+    assert not failures.lacks_dates(_outcome("no_matching_version").output)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from validators.languages.python import requirement_files as requirements
         (["requirements_dev.txt", "latest-requirements.txt"], ("requirements_dev.txt",)),
         (["requirements/tests.in", "requirements/tests.txt"], ("requirements/tests.in",)),
         (["requirements.txt"], ()),
+        (["tests/res/test.txt", "tests/dev.txt"], ()),  # data
+        (["reqs/test-py39.txt", "reqs/docs.txt"], ("reqs/test-py39.txt",)),
         (["test-constraints.txt"], ()),
     ],
 )
