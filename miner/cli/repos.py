@@ -19,6 +19,10 @@ FileOption = Annotated[
     Path | None, typer.Option("--file", help="Take names from this file, one a line.")
 ]
 ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why; kept with the row.")]
+LeftOutOption = Annotated[
+    bool,
+    typer.Option("--left-out", help="Those found or removed and not watched, with the reason."),
+]
 
 
 @GROUP.command("add")
@@ -41,15 +45,22 @@ def remove(names: NamesArgument = None, reason: ReasonOption = None) -> None:
 
 
 @GROUP.command("list")
-def list_watched(as_json: JsonOption = False) -> None:
-    """The watched repositories, in the order they were added."""
+def list_watched(
+    left_out: LeftOutOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """The watched repositories, in the order they were added; or those that are left out."""
     with House.of_environment().store() as store:
-        watches = store.admin.watches()
+        watches = store.admin.left_out() if left_out else store.admin.watches()
     if as_json:
         say_json([{"name": w.name, "reason": w.reason, "added_at": w.added_at} for w in watches])
         return
     rows = [[w.name, f"{w.added_at:%Y-%m-%d}", w.reason or ""] for w in watches]
-    table(f"Watched: {len(rows)}", ["repository", "since", "reason"], rows)
+    table(
+        f"{'Left out' if left_out else 'Watched'}: {len(rows)}",
+        ["repository", "since", "reason"],
+        rows,
+    )
 
 
 def _named(names: list[str] | None, file: Path | None) -> list[str]:

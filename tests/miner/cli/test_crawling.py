@@ -163,6 +163,9 @@ def test_found_repositories_are_watched_or_left_out_with_the_reason(
     assert [(w.name, "12 stars" in str(w.reason)) for w in db.admin.watches()] == [
         ("demo/tally", True)
     ]
+    db.admin.leave_out("o/fork", reason="it is a fork")
+    assert "it is a fork" in miner("repos", "list", "--left-out").out
+    assert "it is a fork" not in miner("repos", "list").out
     stricter = ("repos", "discover", "--min-stars", "1", "--active-days", "9999")
     miner(*stricter, "--language", "Shell")
     assert [w.name for w in db.admin.watches()] == ["demo/tally"]
