@@ -117,8 +117,9 @@ def run(  # noqa: PLR0913  # all but two have a default
     settings: Mapping[str, str] | None = None,
     timeout_s: float = READ_TIMEOUT_S,
     output_limit_mb: float = OUTPUT_LIMIT_MB,
+    held: Sequence[int] = (),
 ) -> Answer:
-    """Run git to its end.
+    """Run git to its end. It holds the open files `held` as long as it lives, whoever dies first.
 
     TooLongError after `timeout_s`, BadItemError past `output_limit_mb`, RetryableError where this
     machine is to blame (a full disk, no memory, a damaged mirror); else the caller judges the exit
@@ -131,6 +132,7 @@ def run(  # noqa: PLR0913  # all but two have a default
             stdin=stdin,
             timeout_s=timeout_s,
             output_limit_mb=output_limit_mb,
+            held=held,
         )
     except TimeoutError as error:
         raise TooLongError(
@@ -145,13 +147,14 @@ def run(  # noqa: PLR0913  # all but two have a default
     return answer
 
 
-def _run(
+def _run(  # `run` in other terms
     argv: Sequence[str],
     env: Mapping[str, str],
     *,
     stdin: bytes,
     timeout_s: float,
     output_limit_mb: float,
+    held: Sequence[int],
 ) -> Answer:
     """`run` in the machine's terms: OSError, TimeoutError."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as complaints:
@@ -165,6 +168,7 @@ def _run(
             env=env,
             start_new_session=True,
             bufsize=0,
+            pass_fds=held,
         )
         try:
             deadline = time.monotonic() + timeout_s

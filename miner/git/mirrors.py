@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -95,11 +95,14 @@ class Mirrors:
         """
         path = self._path(name)
         remote = _Remote(name, clone_url, credentials, self.ca_bundle, self.root / "askpass.sh")
+        lock = path.with_name(f".{path.name}.lock")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._write_askpass(remote.askpass)
-            with _locked(path.with_name(f".{path.name}.lock")):
+            with _locked(lock) as held:
+                remote = replace(remote, lock=held)
                 if path.is_dir():
+                    _clear(path)
                     remote.fetch(path, refs)
                     self._tidy(path)
                 else:
@@ -157,6 +160,7 @@ class _Remote:
     credentials: tuple[str, str] | None
     ca_bundle: Path | None
     askpass: Path
+    lock: int | None = None  # the mirror's lock, an open file: git holds it too
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
@@ -211,6 +215,7 @@ class _Remote:
                 env=self._environment(),
                 settings=settings,
                 timeout_s=FETCH_TIMEOUT_S,
+                held=() if self.lock is None else (self.lock,),
             )
         except command.TooLongError as error:
             raise SourceUnavailableError(f"Fetching {self.name}: {error}") from error
@@ -261,9 +266,20 @@ def _failure(name: str, error: str) -> MinerError:
     return SourceUnavailableError(f"{name} cannot be fetched now: {last[0]}.")
 
 
+def _clear(git_dir: Path) -> None:
+    """Remove what a git that was killed left behind. Under the mirror's lock nobody else writes."""
+    for pattern in ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*"):
+        for left_over in git_dir.glob(pattern):
+            left_over.unlink(missing_ok=True)
+
+
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Wait until no other process updates this mirror; the kernel frees a dead holder's lock."""
+def _locked(path: Path) -> Iterator[int]:
+    """Wait until no other process updates this mirror; the lock's open file.
+
+    The kernel frees the lock when the last holder is gone: a git that outlives its miner, killed
+    meanwhile, is waited for.
+    """
     with path.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        yield handle.fileno()

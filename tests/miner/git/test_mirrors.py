@@ -1,9 +1,12 @@
 """Making and updating mirrors: whole or not there, no secret in sight, one sentence on failure."""
 
 import base64
+import fcntl
 import ipaddress
+import socket
 import ssl
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -311,3 +314,36 @@ def test_a_commit_on_no_branch_is_fetched_by_its_id(
     again = len(GitHandler.seen) - asked
     mirrors.update("o/r", url, credentials=credentials)
     assert len(GitHandler.seen) - asked == 2 * again
+
+
+def test_what_a_killed_git_left_is_cleared(mirrors: Mirrors, upstream: Repository) -> None:
+    upstream.commit({"a": "1\n"})
+    mirror = mirrors.update("o/r", str(upstream.path))
+    left = ["packed-refs.lock", "refs/heads/main.lock", "objects/pack/tmp_pack_x", "HEAD.lock"]
+    for name in left:
+        (mirror.path / name).write_text("")
+    commit = upstream.commit({"a": "2\n"})
+    assert mirrors.update("o/r", str(upstream.path)).has(commit)
+    assert not any((mirror.path / name).exists() for name in left)
+
+
+SILENT = """
+import sys
+from pathlib import Path
+from miner.git import Mirrors
+Mirrors(Path(sys.argv[1])).update("o/r", sys.argv[2])
+"""
+
+
+def test_a_git_that_outlives_its_miner_keeps_the_lock(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:  # accepts, and never answers
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/o/r.git"
+        miner = subprocess.Popen([sys.executable, "-c", SILENT, str(tmp_path), url])
+        connection, _ = server.accept()
+        miner.kill()
+        miner.wait()
+        with (tmp_path / "o" / ".r.git.lock").open() as lock:
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            connection.close()
+            fcntl.flock(lock, fcntl.LOCK_EX)
