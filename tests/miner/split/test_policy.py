@@ -1,8 +1,13 @@
 """The gate policy as a maintainer writes it."""
 
+from dataclasses import fields
+from pathlib import Path
+
 import pytest
 
 from miner.errors import ConfigError
+from miner.model import Gate
+from miner.split import statement
 from miner.split.policy import GatePolicy, policy_from_json
 
 
@@ -37,3 +42,22 @@ def test_json_round_trip() -> None:
 def test_a_wrong_policy_is_one_clear_sentence(text: str, sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         policy_from_json(text)
+
+
+GUIDE = (Path(__file__).parents[3] / "docs" / "splitting.md").read_text()
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(GatePolicy)])
+def test_the_guide_tells_every_setting(name: str) -> None:
+    assert f"`{name}`" in GUIDE
+
+
+@pytest.mark.parametrize("gate", sorted(set(Gate) - {Gate.MALFORMED_PAYLOAD}))
+def test_the_guide_tells_every_reason(gate: Gate) -> None:
+    assert f"`{gate}`" in GUIDE
+
+
+def test_the_guide_tells_every_mark() -> None:
+    marks = [value for name, value in vars(statement).items() if name.isupper() and name[0] != "_"]
+    assert len(marks) >= 5
+    assert all(f"`{mark}`" in GUIDE for mark in marks)
