@@ -12,7 +12,7 @@ from miner.model import Gate, PullRequest
 from miner.split.closing import Closing
 from miner.split.licence import is_allowed
 from miner.split.patch import Section
-from miner.split.people import is_bot
+from miner.split.people import is_bot, merges_alone
 from miner.split.policy import GatePolicy
 from validators.languages import FileClass
 
@@ -107,9 +107,9 @@ def default_branch(context: Context) -> Refusal | None:
 
 
 def merged_by_bot(context: Context) -> Refusal | None:
-    """A person agreed to the change."""
+    """A person agreed to the change; merge queues act on a person's word."""
     pull = context.pull
-    if context.policy.bots_may_merge or not is_bot(pull.merged_by):
+    if context.policy.bots_may_merge or not merges_alone(pull.merged_by):
         return None
     login = pull.merged_by.login if pull.merged_by else "ghost"
     return Refusal(gate=Gate.MERGED_BY_BOT, detail=f"The pull was merged by the bot {login}.")

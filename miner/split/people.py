@@ -45,6 +45,19 @@ _KNOWN_BOTS = frozenset(
 """Logins of programs that are, or were, plain accounts."""
 
 
+_MERGES_FOR_PEOPLE = frozenset(
+    ["bors", "github-merge-queue", "homu", "k8s-ci-robot", "kodiakhq", "mergify"]
+)
+"""Merge queues: a person's word puts a pull into one, the program does the rest."""
+
+
+def merges_alone(actor: Actor | None) -> bool:
+    """Is it a program that merges without a person's word?"""
+    if actor is None or not is_bot(actor):
+        return False
+    return actor.login.lower().removesuffix("[bot]") not in _MERGES_FOR_PEOPLE
+
+
 def is_bot(actor: Actor | None) -> bool:
     """Is it a program? Deleted accounts (None) count as people."""
     if actor is None:

@@ -3,7 +3,7 @@
 import pytest
 
 from miner.git import RawChange
-from miner.model import Actor, Gate, Issue, Link, LinkStrength, PullRequest
+from miner.model import Actor, ActorKind, Gate, Issue, Link, LinkStrength, PullRequest
 from miner.split.closing import closing
 from miner.split.gates import CHANGE_GATES, PULL_GATES, Context, main_language, refusal
 from miner.split.patch import Section
@@ -71,7 +71,10 @@ def test_a_good_pull_passes() -> None:
         (make_pull(author=DEPENDABOT), Gate.BOT_AUTHOR),
         (make_pull(author=Actor(login="pre-commit-ci")), Gate.BOT_AUTHOR),
         (make_pull(author=None), None),
-        (make_pull(merged_by=Actor(login="mergify[bot]")), Gate.MERGED_BY_BOT),
+        (make_pull(merged_by=Actor(login="github-actions[bot]")), Gate.MERGED_BY_BOT),
+        (make_pull(merged_by=DEPENDABOT), Gate.MERGED_BY_BOT),
+        (make_pull(merged_by=Actor(login="github-merge-queue", kind=ActorKind.BOT)), None),
+        (make_pull(merged_by=Actor(login="mergify[bot]")), None),
         (make_pull(merged_by=None), None),
         (make_pull(reverts=(3,)), Gate.REVERT),
         (make_pull(base_branch="2.x"), Gate.NOT_DEFAULT_BRANCH),
