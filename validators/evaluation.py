@@ -8,7 +8,7 @@ code, the runner's own counts and the report must agree.
 import io
 import secrets
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -44,7 +44,7 @@ from validators.run import (
 )
 from validators.selection import selected
 from validators.suspicion import flags
-from validators.worktree import PATCH_FAILED, grading_scripts, kit_tar
+from validators.worktree import DIGESTS, PATCH_FAILED, grading_scripts, kit_tar
 
 GRADER_VERSION = 1
 """Part of every cache key of a grade: raised when a rule here changes."""
@@ -99,8 +99,11 @@ def grade(
             source_paths=recipe.source_paths,
         )
         todo = plan(prepared.changes, surroundings)
-        notes = (*_method_notes(prepared), *_restore(container, prepared, todo), *todo.notes)
-        run, tampered = _run(container, environment, call, guarded=_guarded(surroundings))
+        guarded = _guarded(surroundings)
+        digests, merges = _restore(container, prepared, todo, guarded=guarded)
+        run = _run(container, environment, call)
+        tampered = _tampered(container, guarded, digests)
+        notes = (*_method_notes(prepared), *merges, *todo.notes)
     progress(f"{task.instance_id}: {Phase.MODEL}: {summary(run)}")
     undone = {*todo.remove, *todo.restore}
     undone |= {p for p in touched_paths(model_patch) if is_protected(p, surroundings.language)}
@@ -154,8 +157,13 @@ def _method_notes(prepared: _Prepared) -> tuple[str, ...]:
     return tuple(f"applied by {how}" for how in methods(prepared.outcome.output) if how != "plain")
 
 
-def _restore(container: Container, prepared: _Prepared, todo: Plan) -> tuple[str, ...]:
-    """Carry out the plan and bring the generated files; returns notes on merged files."""
+def _restore(
+    container: Container, prepared: _Prepared, todo: Plan, *, guarded: Sequence[str]
+) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """Carry out the plan and bring the generated files.
+
+    Returns the digests of the guarded files, by path, and notes on merged files.
+    """
     notes = []
     files: dict[str, bytes] = {}
     for path in todo.merge:
@@ -163,7 +171,12 @@ def _restore(container: Container, prepared: _Prepared, todo: Plan) -> tuple[str
         if text is not None:
             files[path] = text
             notes.append(f"restored the test sections of {path}")
-    orders = [*(("D", path) for path in todo.remove), *(("R", path) for path in todo.restore)]
+    guards = [path for path in guarded if path not in files]
+    orders = [
+        *(("D", path) for path in todo.remove),
+        *(("R", path) for path in todo.restore),
+        *(("G", path) for path in guards),
+    ]
     stdin = "".join(f"{kind}\0{path}\0" for kind, path in orders)
     outcome = container.exec(
         ("/bin/bash", f"{KIT}/restore.sh", prepared.final_tree),
@@ -177,7 +190,7 @@ def _restore(container: Container, prepared: _Prepared, todo: Plan) -> tuple[str
         )
     if files:
         container.put(TREE, _tar(files))
-    return tuple(notes)
+    return _digests(outcome.output), tuple(notes)
 
 
 def _merged(container: Container, prepared: _Prepared, path: str) -> bytes | None:
@@ -219,34 +232,35 @@ def _guarded(surroundings: Surroundings) -> tuple[str, ...]:
     )
 
 
-def _run(
-    container: Container, environment: Environment, call: Invocation, *, guarded: Sequence[str]
-) -> tuple[Run, tuple[str, ...]]:
-    """Build and run; also which guarded files changed meanwhile."""
+def _run(container: Container, environment: Environment, call: Invocation) -> Run:
     recipe = environment.recipe
-    before = _digests(container, guarded)
     if recipe.build_cmd is not None:
         flaw, outcome = build(container, recipe, call)
         if flaw is not None:
-            return unrun(outcome, environment, flaw=flaw, phase=Phase.MODEL), ()
-        if recipe.build_cmd.startswith(CONVERTER):
-            before = _digests(container, guarded)  # it rewrites tests too, and runs no guest code
+            return unrun(outcome, environment, flaw=flaw, phase=Phase.MODEL)
         # What the build left running must not wait for the tests.
         container.exec(("/bin/bash", "-c", "kill -9 -1"), timeout_s=PREPARE_S)
     executed = execute(container, recipe, call)
-    run = judge(executed, environment, phase=Phase.MODEL)
-    after = _digests(container, guarded)
-    return run, tuple(path for path in guarded if before.get(path) != after.get(path))
+    return judge(executed, environment, phase=Phase.MODEL)
 
 
-def _digests(container: Container, paths: Sequence[str]) -> dict[str, str]:
-    """SHA-256 by path, made as root so that the guest's processes are out of the way."""
-    stdin = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-    command = "xargs -0 -r sha256sum -z --"
+def _tampered(
+    container: Container, guarded: Sequence[str], digests: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Guarded files that are not as they were, looked at as root: the guest's processes are out
+    of the way then."""
+    known = [path for path in guarded if path in digests]
+    stdin = "".join(f"{path}\0" for path in known).encode("utf-8", "surrogateescape")
     outcome = container.exec(
-        ("/bin/bash", "-c", command), timeout_s=PREPARE_S, root=True, workdir=TREE, stdin=stdin
+        ("/bin/bash", "-c", DIGESTS), timeout_s=PREPARE_S, root=True, workdir=TREE, stdin=stdin
     )
-    lines = outcome.output.decode("utf-8", "surrogateescape").split("\0")
+    after = _digests(outcome.output)
+    return tuple(path for path in known if digests[path] != after.get(path))
+
+
+def _digests(output: bytes) -> Mapping[str, str]:
+    """Path → SHA-256, from what DIGESTS printed."""
+    lines = output.decode("utf-8", "surrogateescape").split("\0")
     return {line[66:]: line[:64] for line in lines if len(line) > 66}
 
 

@@ -51,6 +51,9 @@ git {identity} -c core.compression=0 commit -q --allow-empty --no-verify --no-gp
 """
 
 
+DIGESTS = "xargs -0 -r sha256sum -z --"
+"""Bash: SHA-256, two spaces and path of the paths on standard input, each ended by NUL."""
+
 UNPACK = "tar --extract --no-same-owner --file=-\n"
 """Bash: the tree, from standard input."""
 
@@ -87,7 +90,8 @@ def grading_scripts(tree: Tree, *, marker: str) -> Mapping[str, str]:
     prints, each ended by NUL: NUL marker, the model's tree, the final tree (base + test + gold),
     status and path of every difference from the first to the second, marker, all final paths.
     Like that of `prepare_script`, it reads the base tree from standard input.
-    restore.sh TREE reads pairs of D or R and path, each ended by NUL, and removes or restores them.
+    restore.sh TREE reads pairs of D, R or G and path, each ended by NUL: it removes the first,
+    restores the second and prints digests of the third, as DIGESTS does.
     blob.sh TREE:PATH prints a file.
     """
     final = "GIT_INDEX_FILE=.git/miner-final"
@@ -109,16 +113,21 @@ printf '%s\\0' {marker}
 git ls-tree -r -z --name-only "$final"
 """
     restore = f"""{prelude()}
-restored=() removed=()
+restored=() removed=() guarded=()
 while IFS= read -r -d '' kind && IFS= read -r -d '' path; do
-    if [ "$kind" = R ]; then restored+=("$path"); else removed+=("$path"); fi
+    case "$kind" in
+        R) restored+=("$path") ;;
+        D) removed+=("$path") ;;
+        G) guarded+=("$path") ;;
+    esac
 done
 for path in "${{removed[@]}}"; do rm -rf -- "./$path"; done
 if [ ${{#restored[@]}} -gt 0 ]; then
     printf '%s\\0' "${{restored[@]}}" | git --literal-pathspecs restore --source="$1" --worktree \
         --pathspec-from-file=- --pathspec-file-nul
 fi
-{generated_script()}"""
+{generated_script()}[ ${{#guarded[@]}} = 0 ] || printf '%s\\0' "${{guarded[@]}}" | {DIGESTS}
+"""
     return {
         "prepare.sh": prepare,
         "restore.sh": restore,
