@@ -5,6 +5,7 @@ is asked about. Each repository is one errand: its batches in order, then its wa
 only when every row before it is safe.
 """
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ WORKERS = 2
 BATCHES_WAITING = 2
 """Of one errand: what is told faster than it is stored waits with the asking."""
 
+_OID = re.compile(r"[0-9a-f]{40}")
 Told = Fetched | Unreadable
 Batch = Sequence[Told]
 
@@ -204,9 +206,7 @@ class Keeper:
                 self._reject(item)
         if not fresh:
             return 0
-        refs = [f"refs/pull/{item.pull.number}/head" for item in fresh]
-        refs += [item.pull.merge_commit for item in fresh]  # the branch may have been rewritten
-        with self._update_mirror(repo, refs=refs).kept_open() as mirror:
+        with self._mirror_for(repo, fresh).kept_open() as mirror:
             for place, item in enumerate(fresh):
                 if self._closing.is_set():
                     return place
@@ -222,6 +222,15 @@ class Keeper:
         if known:
             self._tally.add("known")
         return not known
+
+    def _mirror_for(self, repo: Repo, fresh: Sequence[Fetched]) -> Mirror:
+        """The mirror with the pulls' heads, and their merge commits even off every branch."""
+        refs = [f"refs/pull/{item.pull.number}/head" for item in fresh]
+        mirror = self._update_mirror(repo, refs=refs)
+        merges = [item.pull.merge_commit for item in fresh]
+        with mirror.kept_open() as opened:
+            lost = [oid for oid in merges if _OID.fullmatch(oid) and not opened.has(oid)]
+        return self._update_mirror(repo, refs=lost) if lost else mirror
 
     def _update_mirror(self, repo: Repo, *, refs: Sequence[str]) -> Mirror:
         try:

@@ -19,9 +19,10 @@ from miner.http import HttpClient
 from miner.model import Gate, MergeMethod, StageReport
 from miner.progress import SilentProgress
 from miner.wire import Request, Response, Token
-from tests.miner.crawl.fake_github import BASE_URL, FakeGitHub, answered, at, pull
+from tests.miner.crawl.fake_github import BASE_URL, FakeGitHub, answered, at, pull, repository
 from tests.miner.crawl.memory_store import KilledError, MemoryStore
 from tests.miner.crawl.scene import merged_repository
+from tests.miner.git.repository import Repository
 
 NOW = datetime(2024, 2, 1, tzinfo=UTC)
 SECRET = "ghp_verysecret"
@@ -232,6 +233,24 @@ def test_a_renamed_repository_keeps_its_rows(scene: Scene) -> None:
     counted = scene.fake.counted
     scene.crawl("o/r")
     assert scene.fake.counted == counted  # asked by its present name
+
+
+def test_a_merge_into_a_branch_that_is_gone_gets_its_base(tmp_path: Path) -> None:
+    git = Repository(tmp_path / "up")
+    base = git.commit({"a.py": "x = 0\n"}, "Begin")
+    git.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    git.git("checkout", "--quiet", "-b", "release")
+    merge = git.commit({"a.py": "x = 1\n"}, "Fix (#1)")
+    git.git("checkout", "--quiet", "main")
+    git.git("branch", "-D", "release")
+    changed = [{"path": "a.py", "additions": 1, "deletions": 1, "changeType": "MODIFIED"}]
+    told = {"oid": merge, "message": "Fix (#1)", "committedDate": at(11)}
+    node = pull(1, mergeCommit=told, headRefOid=merge, files=changed, baseRefName="release")
+    fake = FakeGitHub(repository(pulls=[node], clone_url=str(tmp_path / "up")))
+    scene = Scene(tmp_path, fake)
+    scene.crawl()
+    (stored,) = scene.store.pulls.values()
+    assert (stored.base.commit, stored.base.merge_tree) == (base, merge)
 
 
 def test_a_lost_mirror_is_made_again(scene: Scene, tmp_path: Path) -> None:
