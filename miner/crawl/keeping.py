@@ -206,14 +206,22 @@ class Keeper:
                 self._reject(item)
         if not fresh:
             return 0
-        with self._mirror_for(repo, fresh).kept_open() as mirror:
-            for place, item in enumerate(fresh):
-                if self._closing.is_set():
-                    return place
-                pull = based(item.pull, mirror)
-                self._store.save_pull(pull, raw=item.raw)
-                self._tally.add("stored")
-                self._tally.add("base_unresolved", by=pull.base.commit is None)
+        refs = [f"refs/pull/{item.pull.number}/head" for item in fresh]
+        with self._update_mirror(repo, refs=refs).kept_open() as mirror:
+            lost = _lost_merges(mirror, fresh)
+            if not lost:
+                return self._save(mirror, fresh)
+        with self._update_mirror(repo, refs=lost).kept_open() as mirror:
+            return self._save(mirror, fresh)
+
+    def _save(self, mirror: Mirror, fresh: Sequence[Fetched]) -> int:
+        for place, item in enumerate(fresh):
+            if self._closing.is_set():
+                return place
+            pull = based(item.pull, mirror)
+            self._store.save_pull(pull, raw=item.raw)
+            self._tally.add("stored")
+            self._tally.add("base_unresolved", by=pull.base.commit is None)
         return len(fresh)
 
     def _is_new(self, repo: Repo, item: Fetched) -> bool:
@@ -222,15 +230,6 @@ class Keeper:
         if known:
             self._tally.add("known")
         return not known
-
-    def _mirror_for(self, repo: Repo, fresh: Sequence[Fetched]) -> Mirror:
-        """The mirror with the pulls' heads, and their merge commits even off every branch."""
-        refs = [f"refs/pull/{item.pull.number}/head" for item in fresh]
-        mirror = self._update_mirror(repo, refs=refs)
-        merges = [item.pull.merge_commit for item in fresh]
-        with mirror.kept_open() as opened:
-            lost = [oid for oid in merges if _OID.fullmatch(oid) and not opened.has(oid)]
-        return self._update_mirror(repo, refs=lost) if lost else mirror
 
     def _update_mirror(self, repo: Repo, *, refs: Sequence[str]) -> Mirror:
         try:
@@ -251,6 +250,12 @@ class Keeper:
         )
         self._store.reject(rejection, raw=item.raw)
         self._tally.add(Gate.MALFORMED_PAYLOAD.value)
+
+
+def _lost_merges(mirror: Mirror, fresh: Sequence[Fetched]) -> Sequence[str]:
+    """Merge commits that no branch holds any more."""
+    merges = [item.pull.merge_commit for item in fresh]
+    return [oid for oid in merges if _OID.fullmatch(oid) and not mirror.has(oid)]
 
 
 def based(pull: PullRequest, mirror: Mirror) -> PullRequest:
