@@ -1,7 +1,7 @@
 """Recipes are tried in order until the tests of a task can be seen; every attempt is kept."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from validators.engine import ContainerEngine, Progress
@@ -24,8 +24,12 @@ from validators.patched_text import patched
 from validators.tree import read_tree
 from validators.verification import selected, verify
 
+Advisor = Callable[[Mapping[str, str], Sequence[Attempt]], Sequence[Recipe]]
+"""Asked when the language's own recipes are spent: manifests (path → text) and what was tried →
+recipes to try. Whatever it needs must be picklable with it; what it fails at is no recipe."""
 
-def examine(
+
+def examine(  # noqa: PLR0913 - all but the task say with what
     task: Task,
     *,
     engine: ContainerEngine,
@@ -33,17 +37,20 @@ def examine(
     stored: Sequence[Recipe] = (),
     settings: BuildSettings,
     progress: Progress,
+    advisor: Advisor | None = None,
 ) -> Examination:
     """Build and verify with `stored` recipes first, then with the language's own proposals.
 
-    At most `settings.attempts` recipes are tried. The one that tells the most decides and stands
-    last in the examination. Raises EngineUnavailableError when the machine failed.
+    At most `settings.attempts` recipes are tried; when no test was seen with any of them, those of
+    `advisor` are tried too. The attempt that tells the most decides and stands last in the
+    examination. Raises EngineUnavailableError when the machine failed.
     """
     language = LANGUAGES.get(task.language)
     if language is None:
         raise UnknownRecipeError(f"No language is called {task.language}; see LANGUAGES.")
     bench = _Bench(language, task, engine, policy, settings, progress)
-    queue = [*stored, *bench.proposals()]
+    proposals = bench.proposals()
+    queue = [*(_dated(recipe, task, proposals) for recipe in stored), *proposals]
     tried: dict[Recipe, Attempt] = {}
     while queue and len(tried) < settings.attempts:
         recipe, *queue = queue
@@ -54,6 +61,10 @@ def examine(
         if _is_settled(attempt) and not repairs:
             break
         queue = _next(attempt, repairs, [] if _is_settled(attempt) else queue)
+    if advisor is not None and not any(map(_is_settled, tried.values())):
+        for advised in advisor(bench.manifests(), tuple(tried.values())):
+            recipe = _dated(replace(advised, origin="advisor"), task, proposals)
+            tried[recipe] = bench.attempt(recipe)
     attempts = sorted(tried.values(), key=_worth)
     return Examination(
         instance_id=task.instance_id,
@@ -75,12 +86,13 @@ class _Bench:
 
     def proposals(self) -> Sequence[Recipe]:
         """The language's recipes for base, tests and fix together."""
+        manifests, paths = self.manifests(), list(self._files())
+        return self.language.propose_recipes(manifests, paths, self.task.merged_at)
+
+    def manifests(self) -> Mapping[str, str]:
+        """The files that the language wants to read, as they are after tests and fix."""
         files = self._files()
-        return self.language.propose_recipes(
-            {path: files[path] for path in self.language.manifest_paths(list(files))},
-            list(files),
-            self.task.merged_at,
-        )
+        return {path: files[path] for path in self.language.manifest_paths(list(files))}
 
     def attempt(self, recipe: Recipe) -> Attempt:
         """Build, and verify what was built."""
@@ -136,6 +148,14 @@ def _next(attempt: Attempt, repairs: Sequence[Recipe], queue: Sequence[Recipe]) 
     if failure is not None and failure.failure_class is FailureClass.OTHER:
         return [*queue, *repairs]
     return [*repairs[:1], *queue, *repairs[1:]]
+
+
+def _dated(recipe: Recipe, task: Task, proposals: Sequence[Recipe]) -> Recipe:
+    """A recipe that names neither lock nor date is of the task's: never of today's packages."""
+    if recipe.lock is not None or recipe.cutoff_at is not None:
+        return recipe
+    exempt = recipe.cutoff_exempt or (proposals[0].cutoff_exempt if proposals else ())
+    return replace(recipe, cutoff_at=task.merged_at, cutoff_exempt=exempt)
 
 
 def _is_settled(attempt: Attempt) -> bool:

@@ -28,10 +28,11 @@ def _silent(line: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workshop:
-    """An engine's address (None: found by itself) and how images are made there."""
+    """An engine's address (None: found by itself), how images are made there, whom to ask."""
 
     engine_url: str | None = None
     settings: BuildSettings = field(default_factory=BuildSettings)
+    advisor: examination.Advisor | None = None
 
     def examine(
         self,
@@ -49,6 +50,7 @@ class Workshop:
             stored=stored,
             settings=self.settings,
             progress=progress,
+            advisor=self.advisor,
         )
 
     def grade(

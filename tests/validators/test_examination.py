@@ -13,6 +13,7 @@ from validators.errors import EngineUnavailableError, UnknownRecipeError
 from validators.examination import examine
 from validators.model import (
     QUICK,
+    Attempt,
     BuildSettings,
     Examination,
     FailureClass,
@@ -199,3 +200,37 @@ def test_a_python_nobody_knows_is_refused() -> None:
 def test_a_language_nobody_knows_is_refused() -> None:
     with pytest.raises(UnknownRecipeError, match="cobol"):
         _examine([], task=replace(TASK, language="cobol"))
+
+
+def test_a_recipe_without_date_is_of_the_tasks() -> None:
+    stored = Recipe(language="python", python="3.9", requirements=("pytest",), origin="maintainer")
+    found = _examine(GOOD, stored=[stored])
+    assert found.attempts[0].recipe.cutoff_at == TASK.merged_at
+
+
+def test_an_advisor_is_asked_when_nothing_else_is_left() -> None:
+    broken = Outcome(exit_code=1, output=b"it broke\n")
+    asked: list[tuple[Mapping[str, str], Sequence[Attempt]]] = []
+
+    def advise(manifests: Mapping[str, str], attempts: Sequence[Attempt]) -> Sequence[Recipe]:
+        asked.append((manifests, attempts))
+        return [Recipe(language="python", python="3.9", requirements=("advised", "pytest"))]
+
+    engine = InstallingEngine(
+        scripts=GOOD,
+        answer=lambda line: broken if "pip compile" in line and "advised" not in line else None,
+    )
+    found = examine(
+        TASK,
+        engine=engine,
+        policy=QUICK,
+        settings=BuildSettings(attempts=2),
+        progress=silent,
+        advisor=advise,
+    )
+    ((manifests, attempts),) = asked
+    assert "pyproject.toml" in manifests
+    assert len(attempts) == 2
+    assert found.verdict.accepted
+    assert found.attempts[-1].recipe.origin == "advisor"
+    assert found.attempts[-1].recipe.cutoff_at == TASK.merged_at
