@@ -8,6 +8,7 @@ import jwt
 import requests
 from github import Auth
 
+from miner.crawl.github.rest import PYGITHUB_CLASSES
 from miner.errors import ConfigError, SourceUnavailableError
 from miner.wire import Token
 
@@ -28,15 +29,16 @@ def installation_token(
     SourceUnavailableError when the API cannot be reached.
     """
     auth = Auth.AppInstallationAuth(Auth.AppAuth(app_id, private_key), installation_id)
-    github.Github(
-        auth=auth,
-        base_url=base_url,
-        timeout=TIMEOUT_S,
-        verify=str(ca_bundle) if ca_bundle else True,
-        retry=None,
-        seconds_between_requests=None,
-        seconds_between_writes=None,
-    )
+    with PYGITHUB_CLASSES:
+        github.Github(
+            auth=auth,
+            base_url=base_url,
+            timeout=TIMEOUT_S,
+            verify=str(ca_bundle) if ca_bundle else True,
+            retry=None,
+            seconds_between_requests=None,
+            seconds_between_writes=None,
+        )
     lock = threading.Lock()
 
     def reveal() -> str:

@@ -27,14 +27,16 @@ if TYPE_CHECKING:
     from github.Repository import Repository
 
 _NAME = r"owner/name"
-_CONNECTION_CLASSES = threading.Lock()
+PYGITHUB_CLASSES = threading.Lock()
+"""Held while PyGithub is constructed: its connection classes are a global of its own."""
+
 _NO_SPDX = frozenset({"NOASSERTION", "NONE", ""})
 
 
 def github_api(client: HttpClient) -> github.Github:
     """PyGithub for the client's API: it sends through `client`, and waits or retries nowhere."""
     plain, secure = _connections(client)
-    with _CONNECTION_CLASSES:  # PyGithub takes the classes at construction, from a global
+    with PYGITHUB_CLASSES:
         Requester.injectConnectionClasses(plain, secure)
         try:
             return github.Github(
