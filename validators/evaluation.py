@@ -22,7 +22,6 @@ from validators.model import (
     Flaw,
     Grade,
     GradingTask,
-    Limits,
     Outcome,
     Phase,
     Run,
@@ -37,6 +36,7 @@ from validators.run import (
     execute,
     judge,
     reporter_source,
+    run_limits,
     summary,
     tail,
     test_script,
@@ -51,6 +51,9 @@ GRADER_VERSION = 1
 
 CONVERTER = "python -m lib2to3 "
 """How a recipe begins to build a project whose sources are Python 2."""
+
+
+_NO_ROOM = "tests could not be put back beside the patch's files"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +88,7 @@ def grade(
     selection = () if task.whole_suite else selected(task.test_patch, recipe)
     call = invocation(recipe, selection=selection)
     started_at = datetime.now(UTC)
-    limits = Limits(memory_mb=recipe.memory_mb)
+    limits = run_limits(recipe)
     with engine.run(environment.image, limits, labels={RUN_LABEL: Phase.MODEL}) as container:
         marker = secrets.token_hex(8)
         _put(container, task, model_patch, call, marker=marker)
@@ -100,7 +103,10 @@ def grade(
         )
         todo = plan(prepared.changes, surroundings)
         guarded = _guarded(surroundings)
-        digests, merges = _restore(container, prepared, todo, guarded=guarded)
+        restored = _restore(container, prepared, todo, guarded=guarded)
+        if isinstance(restored, Outcome):
+            return _ungraded(task, Flaw.PATCH_REFUSED, f"{_NO_ROOM}: {tail(restored.output)}")
+        digests, merges = restored
         run = _run(container, environment, call)
         tampered = _tampered(container, guarded, digests)
         notes = (*_method_notes(prepared), *merges, *todo.notes)
@@ -130,7 +136,7 @@ def _prepare(container: Container, files: bytes, marker: str) -> _Prepared | Out
     outcome = container.exec(
         ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=files
     )
-    if outcome.exit_code == PATCH_FAILED:
+    if outcome.exit_code == PATCH_FAILED or outcome.timed_out:
         return outcome
     _, found, told = outcome.output.partition(f"\0{marker}\0".encode())
     if not outcome.ok or not found:
@@ -159,10 +165,11 @@ def _method_notes(prepared: _Prepared) -> tuple[str, ...]:
 
 def _restore(
     container: Container, prepared: _Prepared, todo: Plan, *, guarded: Sequence[str]
-) -> tuple[Mapping[str, str], tuple[str, ...]]:
+) -> tuple[Mapping[str, str], tuple[str, ...]] | Outcome:
     """Carry out the plan and bring the generated files.
 
-    Returns the digests of the guarded files, by path, and notes on merged files.
+    Returns the digests of the guarded files, by path, and notes on merged files; an Outcome when
+    the model's files leave no room for it.
     """
     notes = []
     files: dict[str, bytes] = {}
@@ -184,12 +191,12 @@ def _restore(
         workdir=TREE,
         stdin=stdin.encode("utf-8", "surrogateescape"),
     )
+    if files and outcome.ok:
+        unpack = ("/bin/bash", "-c", "tar --extract --file=-")
+        written = container.exec(unpack, timeout_s=PREPARE_S, workdir=TREE, stdin=_tar(files))
+        outcome = outcome if written.ok else written
     if not outcome.ok:
-        raise EngineUnavailableError(
-            f"Tests could not be restored in a container: {tail(outcome.output)[-300:]}"
-        )
-    if files:
-        container.put(TREE, _tar(files))
+        return outcome
     return _digests(outcome.output), tuple(notes)
 
 

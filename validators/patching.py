@@ -28,6 +28,9 @@ _CHANGES = (b"@@ ", b"GIT binary patch", b"rename from ", b"copy from ", b"old m
 _CHANGES_END = (b"deleted file ", b"Binary files ")
 
 
+LARGEST_PATCH = 8 << 20
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePatch:
     """One file's part of a patch: the names it bears, and what it adds. Paths as git spells them.
@@ -60,8 +63,11 @@ def file_patches(patch: bytes) -> tuple[FilePatch, ...]:
 def refusal(patch: bytes) -> str | None:
     """Why this patch may not be applied at all, or None: it names what lies outside the tree.
 
-    Refused are paths into a `.git` folder, absolute paths, `..`, and links that lead out.
+    Refused are paths into a `.git` folder, absolute paths, `..`, links that lead out, and more than
+    LARGEST_PATCH bytes.
     """
+    if len(patch) > LARGEST_PATCH:
+        return f"the patch has {len(patch)} bytes, more than {LARGEST_PATCH}"
     for each in file_patches(patch):
         for path in each.paths:
             reason = _bad_path(path)

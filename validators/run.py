@@ -40,6 +40,7 @@ PREPARE_S = 300.0
 
 _PATCH_FLAWS = (Flaw.TEST_PATCH_DOES_NOT_APPLY, Flaw.GOLD_PATCH_DOES_NOT_APPLY)
 _DETAIL = 2000
+_OUTPUT_MB = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ def make_ready(
     """
     recipe = environment.recipe
     call = invocation(recipe, selection=selection, env=trial.env)
-    limits = Limits(memory_mb=recipe.memory_mb)
+    limits = run_limits(recipe)
     with ExitStack() as stack:
         labels = {RUN_LABEL: trial.phase}
         container = stack.enter_context(engine.run(environment.image, limits, labels=labels))
@@ -155,6 +156,11 @@ def summary(run: Run) -> str:
     }
     told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
     return f"{told or 'nothing'} in {run.outcome.duration_s:.1f} s"
+
+
+def run_limits(recipe: Recipe) -> Limits:
+    """What a run may use. Many runs of a task are in memory at a time: output is kept short."""
+    return Limits(memory_mb=recipe.memory_mb, output_mb=_OUTPUT_MB)
 
 
 def reporter_source() -> bytes:

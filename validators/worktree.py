@@ -100,10 +100,9 @@ def grading_scripts(tree: Tree, *, marker: str) -> Mapping[str, str]:
 {final} git apply --cached --whitespace=nowarn -- {KIT}/patches/0
 {final} git apply --cached --whitespace=nowarn -- {KIT}/patches/1
 final=$({final} git write-tree)
-status=0
-apply_all {KIT}/patches/2 || status=$?
-[ "$status" != 99 ] || exit 99
-[ "$status" = 0 ] || exit {PATCH_FAILED}
+# From here on every failure is the patch's doing, a full disk too.
+trap '[ $? = 0 ] || exit {PATCH_FAILED}' EXIT
+apply_all {KIT}/patches/2
 git add -A -f .
 model=$(git write-tree)
 git reset -q

@@ -1,14 +1,15 @@
 """No patch that does not fix the bug counts as a fix, unless it is flagged; every twin does."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.attack.cases import ATTACKS, Attack
-from tests.toy import Repository, environment_of, grading_task_of
+from tests.attack.cases import ATTACKS, TOY, Attack
+from tests.toy import RECIPE, Repository, environment_of, grading_task_of
 from validators.engines import DockerEngine
 from validators.evaluation import grade
-from validators.model import Grade, Image
+from validators.model import Flaw, Grade, Image
 
 pytestmark = [pytest.mark.attack, pytest.mark.docker]
 
@@ -49,6 +50,20 @@ def test_honest_twin_is_resolved_and_unflagged(
     found = graded(case, repository.diff(case.twin), repository, engine, toy_image)
     assert found.resolved, found
     assert found.flags == (), found
+
+
+def test_a_patch_that_fills_the_disk_is_the_models_failure(
+    engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    """Were it called the machine's, a model could keep its failures out of its score."""
+    recipe = replace(RECIPE, memory_mb=256)
+    case = Attack(name="bomb", toy=replace(TOY, recipe=recipe))
+    repository = Repository(tmp_path / "toy", TOY.base)
+    patch = repository.diff({"calc/zeros": bytes(140 << 20)})
+    assert len(patch) < 1 << 20
+    found = graded(case, patch, repository, engine, toy_image)
+    assert (found.resolved, found.applied) == (False, False), found
+    assert found.flaw is Flaw.PATCH_DOES_NOT_APPLY
 
 
 def test_there_are_enough_of_them() -> None:

@@ -285,6 +285,7 @@ def renamed(path: bytes) -> bytes:
         (renamed(b".git/hooks/post-checkout"), "git's own folder"),
         (renamed(b"sub/.GIT/config"), "git's own folder"),
         (renamed(b"../outside.txt"), "leads out"),
+        (PLAIN + bytes(9 << 20), "more than"),
         (renamed(b"a/../../outside.txt"), "leads out"),
         (PLAIN.replace(b"a/f.txt", b"/etc/passwd").replace(b"b/f.txt", b"/etc/passwd"), "absolute"),
         (b"--- /dev/null\n+++ /etc/passwd\n@@ -0,0 +1 @@\n+x\n", "absolute"),
