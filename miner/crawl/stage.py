@@ -84,8 +84,8 @@ def crawl(  # noqa: PLR0913 - a stage is handed what it works with
     """Store what was merged in `repos` (none named: all watched) since each one's watermark.
 
     `since` counts only where there is no watermark yet. A repository that fails is recorded and
-    stays due while the rest goes on; then IncompleteError. ConfigError when the token or the only
-    named repository is wrong. Safe to end at any point and to run again.
+    stays due while the rest goes on; then IncompleteError. ConfigError when the token is wrong;
+    the error itself when there is but one repository and trying again would not help. Safe to end at any point and to run again.
     """
     names = tuple(dict.fromkeys(repos)) or tuple(store.watched())
     started_at = now()
@@ -117,7 +117,7 @@ def crawl(  # noqa: PLR0913 - a stage is handed what it works with
     )
     if not failures:
         return report
-    if len(names) == 1 and isinstance(failures[0][1], ConfigError):
+    if len(names) == 1 and not isinstance(failures[0][1], RetryableError):
         raise failures[0][1]
     raise IncompleteError(failures, report=report)
 

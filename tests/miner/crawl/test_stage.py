@@ -13,7 +13,7 @@ import pytest
 
 from miner.crawl.github import GitHub
 from miner.crawl.stage import IncompleteError, crawl
-from miner.errors import ConfigError, RateLimitedError
+from miner.errors import BadItemError, ConfigError, RateLimitedError
 from miner.git import Mirrors
 from miner.http import HttpClient
 from miner.model import Gate, MergeMethod, StageReport
@@ -164,6 +164,20 @@ def test_a_repository_that_fails_is_recorded_and_the_rest_goes_on(
 def test_an_unknown_repository_alone_is_a_persons_mistake(scene: Scene) -> None:
     with pytest.raises(ConfigError, match="did you mean o/r"):
         scene.crawl("o/rr")
+
+
+def test_a_repository_without_permission_is_told_as_such(two: Scene) -> None:
+    no = {"message": "Resource not accessible by personal access token"}
+
+    def refuse(request: Request) -> Response | None:
+        return answered(request, no, status=403) if "/o/one" in request.url else None
+
+    two.fake.faults.append(refuse)
+    with pytest.raises(BadItemError, match="may not read .*o/one.*not accessible"):
+        two.crawl("o/one")
+    with pytest.raises(IncompleteError, match="not accessible"):
+        two.crawl("o/one", "o/two")
+    assert {pull.repo for pull in two.store.pulls.values()} == {"o/two"}
 
 
 def test_an_unknown_repository_among_others_does_not_stop_them(scene: Scene) -> None:
