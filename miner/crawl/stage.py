@@ -85,7 +85,8 @@ def crawl(  # noqa: PLR0913 - a stage is handed what it works with
 
     `since` counts only where there is no watermark yet. A repository that fails is recorded and
     stays due while the rest goes on; then IncompleteError. ConfigError when the token is wrong;
-    the error itself when there is but one repository and trying again would not help. Safe to end at any point and to run again.
+    the error itself when there is but one repository and trying again would not help. Safe to end
+    at any point and to run again.
     """
     names = tuple(dict.fromkeys(repos)) or tuple(store.watched())
     started_at = now()

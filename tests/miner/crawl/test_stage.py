@@ -173,7 +173,7 @@ def test_a_repository_without_permission_is_told_as_such(two: Scene) -> None:
         return answered(request, no, status=403) if "/o/one" in request.url else None
 
     two.fake.faults.append(refuse)
-    with pytest.raises(BadItemError, match="may not read .*o/one.*not accessible"):
+    with pytest.raises(BadItemError, match=r"may not read .*o/one.*not accessible"):
         two.crawl("o/one")
     with pytest.raises(IncompleteError, match="not accessible"):
         two.crawl("o/one", "o/two")
