@@ -1,6 +1,24 @@
-"""Fixtures of the attack suite."""
+"""Fixtures of the attack suite, and a line that says how many attacks held."""
+
+import pytest
 
 from tests.real_engine import base, engine, engine_address
 from tests.toy import toy_image
 
 __all__ = ["base", "engine", "engine_address", "toy_image"]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Attacks that were repelled or flagged, twins that were resolved."""
+    for part, word in (
+        ("test_attack_is_", "attacks held"),
+        ("test_honest_twin_", "twins resolved"),
+    ):
+        outcomes = [
+            report.passed
+            for status in ("passed", "failed")
+            for report in terminalreporter.stats.get(status, [])
+            if part in report.nodeid and report.when == "call"
+        ]
+        if outcomes:
+            terminalreporter.write_line(f"{sum(outcomes)} of {len(outcomes)} {word}")

@@ -1,0 +1,153 @@
+"""The reporter in old and new interpreters, with old and new runners."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import uv
+
+from tests.fakes.pipe import run_reported
+from tests.real_engine import host_ca_bundle
+from validators.languages.python.report import READERS
+
+PYENV = Path(os.environ.get("PYENV_ROOT", str(Path.home() / ".pyenv"))) / "versions"
+PAIRS = (
+    ("3.6", "3.1.3"),
+    ("3.6", "3.10.1"),
+    ("3.6", "4.6.11"),
+    ("3.7", "5.4.3"),
+    ("3.8", "6.2.5"),
+    ("3.9", "7.4.4"),
+    ("3.12", "8.4.2"),
+    ("3.13", "9.0.1"),
+)
+PYTEST_TESTS = """
+import os, pytest, time, unittest
+@pytest.fixture
+def bad_setup(): raise RuntimeError("no")
+@pytest.fixture
+def bad_teardown():
+    yield
+    raise RuntimeError("no")
+def test_pass(): pass
+def test_fail(): assert 0, "because"
+def test_setup(bad_setup): pass
+def test_teardown(bad_teardown): pass
+@pytest.mark.skip(reason="later")
+def test_skip(): pass
+@pytest.mark.xfail
+def test_xfail(): assert 0
+@pytest.mark.xfail
+def test_xpass(): pass
+@pytest.mark.parametrize("v", [1], ids=["a b - c`"])
+def test_id(v): pass
+class U(unittest.TestCase):
+    def test_u(self): pass
+def test_hang():
+    try:
+        time.sleep(60)
+    except Exception:
+        pass
+"""
+UNITTEST_TESTS = """
+import time, unittest
+class T(unittest.TestCase):
+    def test_a(self): pass
+    def test_b(self): time.sleep(9)
+    @unittest.skip("x")
+    def test_c(self): pass
+    @unittest.expectedFailure
+    def test_d(self): self.fail()
+    def test_s(self):
+        for i in range(3):
+            with self.subTest(i=i):
+                if i == 1:
+                    self.skipTest("x")
+                assert i != 2
+class B(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise RuntimeError()
+    def test_n(self): pass
+"""
+
+
+def interpreter(version: str) -> Path:
+    """An installed interpreter of that version; the test is skipped where there is none."""
+    found = sorted(PYENV.glob(f"{version}.*/bin/python"))
+    named = shutil.which(f"python{version}")
+    if not found and named is None:
+        pytest.skip(f"no Python {version} on this machine")
+    return found[-1] if found else Path(str(named))
+
+
+def make(folder: Path, python: str, version: str) -> str:
+    """A virtual environment with that pytest; its interpreter."""
+    base = interpreter(python)
+    subprocess.run([str(base), "-m", "venv", "--without-pip", str(folder)], check=True)
+    bundle = host_ca_bundle() or Path("/etc/ssl/certs/ca-certificates.crt")
+    old = ["attrs<20", "pluggy<1", "setuptools<60"] if version < "5" else []
+    command = [uv.find_uv_bin(), "pip", "install", "-q", "--python", str(folder / "bin/python")]
+    env = {**os.environ, "SSL_CERT_FILE": str(bundle)}
+    subprocess.run([*command, f"pytest=={version}", *old], check=True, env=env)
+    return str(folder / "bin" / "python")
+
+
+@pytest.mark.network
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(("python", "version"), PAIRS)
+def test_every_version_tells_the_same(python: str, version: str, tmp_path: Path) -> None:
+    executable = make(tmp_path / "venv", python, version)
+    read = READERS["pytest"]
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "test_all.py").write_text(PYTEST_TESTS)
+    (project / "test_bad.py").write_text("import no_such_module\n")
+    reported = run_reported(
+        project, "-q", "-x", "-W", "ignore", python=executable, test_timeout_s=0.3
+    )
+    short = {
+        key.replace("::()", "").partition("::")[2] or key: "/".join(told)
+        for key, told in reported.statuses(read).items()
+    }
+    assert short == {
+        "test_pass": "passed/call",
+        "test_fail": "failed/call",
+        "test_setup": "error/setup",
+        "test_teardown": "error/teardown",
+        "test_skip": "skipped/call",
+        "test_xfail": "xfail/call",
+        "test_xpass": "xpass/call",
+        "test_id[a b - c`]": "passed/call",
+        "U::test_u": "passed/call",
+        "test_hang": "timed_out/call",
+        "test_bad.py": "error/collect",
+    }, reported.output
+    assert reported.transcript.counts_agree
+    assert reported.transcript.ended_with == reported.exit_code == 1
+
+    dying = tmp_path / "dying"
+    dying.mkdir()
+    code = "import os\ndef test_a(): pass\ndef test_b(): os._exit(0)\ndef test_c(): pass\n"
+    (dying / "test_d.py").write_text(code)
+    statuses = run_reported(dying, "-q", python=executable).statuses(read)
+    assert [status for status, _ in statuses.values()] == ["passed", "error", "not_run"]
+
+    unit = tmp_path / "unit"
+    unit.mkdir()
+    (unit / "test_u.py").write_text(UNITTEST_TESTS)
+    watched = run_reported(
+        unit, "-m", "unittest", "test_u", runner="unittest", python=executable, test_timeout_s=0.3
+    )
+    assert {key.rpartition(".")[2]: told for key, told in watched.statuses(read).items()} == {
+        "test_a": ("passed", "call"),
+        "test_b": ("timed_out", "call"),
+        "test_c": ("skipped", "call"),
+        "test_d": ("xfail", "call"),
+        "test_s": ("failed", "call"),
+        "test_n": ("error", "setup"),
+        "B)": ("error", "setup"),
+    }
+    assert watched.transcript.counts_agree
+    assert watched.transcript.ended_with == watched.exit_code == 1
