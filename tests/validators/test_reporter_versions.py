@@ -86,12 +86,17 @@ def make(folder: Path, python: str, version: str) -> str:
     """A virtual environment with that pytest; its interpreter."""
     base = interpreter(python)
     subprocess.run([str(base), "-m", "venv", "--without-pip", str(folder)], check=True)
-    bundle = host_ca_bundle() or Path("/etc/ssl/certs/ca-certificates.crt")
+    executable = str(folder / "bin" / "python")
     old = ["attrs<20", "pluggy<1", "setuptools<60"] if version < "5" else []
-    command = [uv.find_uv_bin(), "pip", "install", "-q", "--python", str(folder / "bin/python")]
-    env = {**os.environ, "SSL_CERT_FILE": str(bundle)}
-    subprocess.run([*command, f"pytest=={version}", *old], check=True, env=env)
-    return str(folder / "bin" / "python")
+    install(executable, f"pytest=={version}", *old)
+    return executable
+
+
+def install(executable: str, *requirements: str) -> None:
+    """From the package index, trusting what this machine trusts."""
+    bundle = host_ca_bundle() or Path("/etc/ssl/certs/ca-certificates.crt")
+    command = [uv.find_uv_bin(), "pip", "install", "-q", "--python", executable, *requirements]
+    subprocess.run(command, check=True, env={**os.environ, "SSL_CERT_FILE": str(bundle)})
 
 
 @pytest.mark.network
@@ -151,3 +156,47 @@ def test_every_version_tells_the_same(python: str, version: str, tmp_path: Path)
     }
     assert watched.transcript.counts_agree
     assert watched.transcript.ended_with == watched.exit_code == 1
+
+
+@pytest.mark.network
+@pytest.mark.timeout(180)
+def test_djangos_runner_is_watched(tmp_path: Path) -> None:
+    executable = make(tmp_path / "venv", "3.12", "8.4.2")
+    install(executable, "django==5.2")
+    project = tmp_path / "project"
+    (project / "app" / "tests").mkdir(parents=True)
+    (project / "settings.py").write_text(
+        "SECRET_KEY = 'x'\nINSTALLED_APPS = ['app']\nUSE_TZ = True\n"
+        "DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': ':memory:'}}\n"
+    )
+    (project / "manage.py").write_text(
+        "import os, sys\nfrom django.core.management import execute_from_command_line\n"
+        "os.environ['DJANGO_SETTINGS_MODULE'] = 'settings'\nexecute_from_command_line(sys.argv)\n"
+    )
+    (project / "app" / "__init__.py").write_text("")
+    (project / "app" / "tests" / "__init__.py").write_text("")
+    (project / "app" / "tests" / "test_a.py").write_text(
+        "import sys\nfrom django.db import connection\nfrom django.test import TestCase, tag\n\n"
+        "class A(TestCase):\n    def test_database(self):\n"
+        "        with connection.cursor() as cursor:\n            cursor.execute('select 1')\n\n"
+        "    def test_fails(self):\n        self.assertEqual(1, 2)\n\n"
+        "    def test_prints(self):\n        print('test_fails (app) ... ok')\n\n"
+        "    def test_arguments(self):\n        self.assertEqual(sys.argv[0], 'manage.py')\n"
+    )
+    reported = run_reported(
+        project,
+        "manage.py",
+        "test",
+        "--parallel=1",
+        "app.tests.test_a",
+        runner="django",
+        python=executable,
+    )
+    assert reported.statuses(READERS["django"]) == {
+        "app.tests.test_a.A.test_arguments": ("passed", "call"),
+        "app.tests.test_a.A.test_database": ("passed", "call"),
+        "app.tests.test_a.A.test_fails": ("failed", "call"),
+        "app.tests.test_a.A.test_prints": ("passed", "call"),
+    }, reported.output
+    assert reported.transcript.counts_agree
+    assert reported.transcript.ended_with == reported.exit_code == 1
