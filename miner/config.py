@@ -68,6 +68,12 @@ class Settings(BaseSettings):
     dask_address: str | None = Field(
         default=None, description="the Dask scheduler, e.g. `tcp://10.0.0.1:8786`"
     )
+    advisor_url: str | None = Field(
+        default=None,
+        description="chat-completions endpoint asked for a recipe where inference is spent",
+    )
+    advisor_model: str | None = Field(default=None, description="the model asked there")
+    advisor_key: SecretStr | None = Field(default=None, description="its key")
 
     @field_validator("github_tokens", "github_apps", mode="before")
     @classmethod
@@ -160,6 +166,8 @@ def load(**given: object) -> Settings:
         raise ConfigError(" ".join(_sentence(part) for part in error.errors())) from None
     if settings.executor == "dask" and settings.dask_address is None:
         raise ConfigError("MINER_EXECUTOR=dask needs MINER_DASK_ADDRESS, e.g. tcp://host:8786.")
+    if settings.advisor_url is not None and settings.advisor_model is None:
+        raise ConfigError("MINER_ADVISOR_URL needs MINER_ADVISOR_MODEL.")
     return settings
 
 

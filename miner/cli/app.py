@@ -19,6 +19,7 @@ from miner.cli import (
     passes,
     recipes,
     repos,
+    requests,
     settings,
     snapshots,
     stages,
@@ -57,6 +58,7 @@ APP.add_typer(repos.GROUP, name="repos")
 APP.add_typer(gates.GROUP, name="gates")
 APP.add_typer(recipes.GROUP, name="recipes")
 APP.add_typer(images.GROUP, name="images")
+APP.add_typer(requests.GROUP, name="request")
 for _command in (
     crawling.crawl,
     stages.split,

@@ -1,4 +1,4 @@
-"""Which words must never be shown: tokens and the database's password."""
+"""Which words must never be shown: tokens, keys and the database's password."""
 
 from urllib.parse import urlsplit
 
@@ -14,4 +14,7 @@ def known_secrets() -> tuple[str, ...]:
         return ()
     tokens = [token.get_secret_value() for token in settings.github_tokens]
     password = urlsplit(settings.database).password
+    key = settings.advisor_key
+    if key is not None:
+        tokens.append(key.get_secret_value())
     return (*tokens, password) if password else tuple(tokens)

@@ -18,6 +18,7 @@ from miner.git import Mirrors
 from miner.http import HttpClient
 from miner.split.policy import GatePolicy, policy_from_json
 from miner.store import Database, check, open_store
+from miner.verify.advisor import EndpointAdvisor
 from miner.wire import Token
 from validators.engine import ContainerEngine
 from validators.engines import connect
@@ -103,7 +104,23 @@ class House:
             ca_bundle=self.settings.ca_bundle,
             index_url=self.settings.index_url,
         )
-        return Workshop(engine_url=self.settings.engine, settings=settings)
+        return Workshop(engine_url=self.settings.engine, settings=settings, advisor=self._advisor())
+
+    def _advisor(self) -> EndpointAdvisor | None:
+        """Whom to ask for a recipe where inference is spent; nobody unless one is named."""
+        url, model, key = (
+            self.settings.advisor_url,
+            self.settings.advisor_model,
+            self.settings.advisor_key,
+        )
+        if url is None or model is None:
+            return None
+        return EndpointAdvisor(
+            url=url,
+            model=model,
+            key=None if key is None else key.get_secret_value(),
+            ca_bundle=self.settings.ca_bundle,
+        )
 
     @contextmanager
     def engine(self) -> Iterator[ContainerEngine]:

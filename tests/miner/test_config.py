@@ -45,6 +45,7 @@ def test_the_common_variable_for_a_token_works(monkeypatch: pytest.MonkeyPatch) 
         ("MINER_GITHUB_URL", "github.com", "MINER_GITHUB_URL: must begin with https://"),
         ("MINER_CA_BUNDLE", "/nowhere.pem", "MINER_CA_BUNDLE: names no file."),
         ("MINER_EXECUTOR", "dask", "MINER_EXECUTOR=dask needs MINER_DASK_ADDRESS"),
+        ("MINER_ADVISOR_URL", "http://h/v1", "MINER_ADVISOR_URL needs MINER_ADVISOR_MODEL."),
         ("MINER_WORKRES", "2", "MINER_WORKRES is no setting; did you mean MINER_WORKERS?"),
     ],
 )

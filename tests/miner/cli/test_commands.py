@@ -151,3 +151,14 @@ def test_an_unreachable_api_is_told(
     assert answer.code == exits.TRY_AGAIN
     assert "127.0.0.1" in answer.err
     assert "ghp_" not in answer.err
+
+
+def test_asking_for_another_verification(miner: Miner, db: Database) -> None:
+    add_instances(db, candidate(1))
+    assert miner("request", "verify", "o__r-1", "--reason", "flaky?").code == exits.OK
+    assert "miner verify" in miner("request", "revalidation", "--older-than", "1").out
+    assert json.loads(miner("status", "--json").out)["open_requests"] == 1
+    unknown = miner("request", "verify", "o__r-1", "o__r-9")
+    assert unknown.code == exits.WRONG_INPUT
+    assert "There is no candidate 'o__r-9'" in unknown.err
+    assert json.loads(miner("status", "--json").out)["open_requests"] == 1
