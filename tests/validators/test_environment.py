@@ -235,6 +235,30 @@ class TestReal:
             outcome = container.exec(("/bin/sh", "-c", look), timeout_s=60)
         assert outcome.output.strip() == b""
 
+    def test_what_either_state_needs_is_there(self, engine: ContainerEngine) -> None:
+        old = SAMPLE["pyproject.toml"].splitlines(keepends=True)
+        at = old.index(b'dependencies = ["iniconfig"]\n')
+        patch = (
+            b"diff --git a/pyproject.toml b/pyproject.toml\n"
+            b"--- a/pyproject.toml\n+++ b/pyproject.toml\n"
+            + f"@@ -{at},3 +{at},3 @@\n ".encode()
+            + old[at - 1]
+            + b'-dependencies = ["iniconfig"]\n+dependencies = ["tomli"]\n '
+            + old[at + 1]
+        )
+        recipe = replace(RECIPE, lock=None, requirements=(".",))
+        built = build_environment(
+            _tree(),
+            recipe,
+            patches=(b"", patch),
+            engine=engine,
+            settings=BuildSettings(ca_bundle=CA_BUNDLE),
+            progress=silent,
+        )
+        assert isinstance(built, Environment), built
+        engine.remove_image(built.image)
+        assert built.packages == ("iniconfig==2.0.0", "tomli==2.0.1")
+
     def test_a_package_that_never_was_fails_by_name(self, engine: ContainerEngine) -> None:
         name = "this-package-was-never-there-0471"
         recipe = replace(RECIPE, lock=None, requirements=(".", name))

@@ -1,0 +1,125 @@
+"""The workshop: picklable settings that examine a task and grade patches on a real engine."""
+
+import pickle
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
+from validators.engines import connect
+from validators.errors import EngineUnavailableError
+from validators.model import (
+    QUICK,
+    BuildSettings,
+    Examination,
+    GradingTask,
+    Recipe,
+    Task,
+    Tree,
+)
+from validators.workshop import Workshop
+
+DATE = datetime(2024, 5, 6, tzinfo=UTC)
+TREE = Tree(commit="c" * 40, committed_at=DATE, tar=sample_tar(SAMPLE), nearest_tag="v1.0")
+PATCH = b"""\
+diff --git a/src/sample/__init__.py b/src/sample/__init__.py
+--- a/src/sample/__init__.py
++++ b/src/sample/__init__.py
+@@ -1,2 +1,6 @@
+ def answer():
+     return 42
++
++
++def question():
++    return "?"
+"""
+TEST_PATCH = b"""\
+diff --git a/tests/test_question.py b/tests/test_question.py
+new file mode 100644
+--- /dev/null
++++ b/tests/test_question.py
+@@ -0,0 +1,5 @@
++import sample
++
++
++def test_question():
++    assert sample.question() == "?"
+"""
+TASK = Task(
+    instance_id="o__sample-1", tree=TREE, patch=PATCH, test_patch=TEST_PATCH, merged_at=DATE
+)
+
+
+def test_it_travels_to_other_processes() -> None:
+    workshop = Workshop(engine_url="unix:///nowhere", settings=BuildSettings(attempts=3))
+    assert pickle.loads(pickle.dumps(workshop)) == workshop  # noqa: S301 - our own
+
+
+def test_closing_what_was_never_opened_does_nothing() -> None:
+    Workshop(engine_url="unix:///nowhere").close()
+
+
+@pytest.fixture(scope="module")
+def workshop() -> Iterator[Workshop]:
+    """On the real engine."""
+    made = Workshop(settings=BuildSettings(ca_bundle=CA_BUNDLE))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def examination(workshop: Workshop) -> Iterator[Examination]:
+    """The sample's fix, really examined."""
+    found = workshop.examine(TASK, policy=QUICK)
+    yield found
+    engine = connect()
+    for attempt in found.attempts:
+        if attempt.environment is not None:
+            engine.remove_image(attempt.environment.image)
+    engine.close()
+
+
+def _grading_task(examination: Examination, recipe: Recipe | None = None) -> GradingTask:
+    environment = examination.environment
+    assert environment is not None
+    return GradingTask(
+        instance_id=TASK.instance_id,
+        tree=TREE,
+        patch=PATCH,
+        test_patch=TEST_PATCH,
+        fail_to_pass=examination.verdict.fail_to_pass,
+        pass_to_pass=examination.verdict.pass_to_pass,
+        recipe=recipe or environment.recipe,
+    )
+
+
+@pytest.mark.docker
+@pytest.mark.network
+@pytest.mark.timeout(600)
+class TestReal:
+    """From a task to grades, in real containers."""
+
+    def test_the_fix_is_an_instance(self, examination: Examination) -> None:
+        assert examination.verdict.accepted, examination.verdict.detail
+        assert examination.verdict.fail_to_pass == ("tests/test_question.py::test_question",)
+        assert len(examination.attempts) == 1
+
+    def test_the_gold_patch_resolves_it(self, workshop: Workshop, examination: Examination) -> None:
+        grade = workshop.grade(_grading_task(examination), model_patch=PATCH)
+        assert grade.resolved, grade.detail
+
+    def test_another_patch_does_not(self, workshop: Workshop, examination: Examination) -> None:
+        other = PATCH.replace(b'"?"', b'"!"')
+        grade = workshop.grade(_grading_task(examination), model_patch=other)
+        assert grade.applied
+        assert not grade.resolved
+
+    def test_a_lock_that_cannot_be_installed_says_nothing_of_a_model(
+        self, workshop: Workshop, examination: Examination
+    ) -> None:
+        environment = examination.environment
+        assert environment is not None
+        gone = environment.recipe.with_lock("iniconfig==2.0.0 \\\n    --hash=sha256:" + "0" * 64)
+        with pytest.raises(EngineUnavailableError, match="rebuilt from its lock"):
+            workshop.grade(_grading_task(examination, gone), model_patch=PATCH)
