@@ -14,6 +14,14 @@ _DEV_WORD = re.compile(r"(^|[-_.])(dev|devel|develop|development|ci|qa)([-_.]|$)
 _REQUIREMENTS = re.compile(r".*(require|deps).*\.(txt|in|pip)")
 _IN_REQUIREMENTS = re.compile(r"(.*/)?(requires?|requirements?|reqs|deps)/[^/]+\.(txt|in|pip)")
 
+_UNUSUAL = re.compile(
+    r"(lowest|oldest|min\w*|dev\w*|main|master|nightly|pre\w*|trunk|latest|docs?)"
+)
+"""Factors of environments that install other versions than a user would."""
+
+_SPECIAL = re.compile(r"constraint|(^|/)(py(thon)?)?[23]\.?\d{1,2}/")
+"""Files that require nothing by themselves, or that are for one Python."""
+
 NOT_FOR_TESTS = frozenset(
     [
         *("sphinx", "furo", "mkdocs", "mkdocs-material", "tox", "nox", "twine", "build", "black"),
@@ -62,7 +70,7 @@ def is_requirement_file(path: str) -> bool:
 def test_requirement_files(paths: Iterable[str]) -> Sequence[str]:
     """The files of test requirements; those for developers when there are none."""
     files = [path for path in sorted(paths) if is_requirement_file(path) and not _is_docs(path)]
-    files = [path for path in files if "constraint" not in path.lower()]
+    files = [path for path in files if not _SPECIAL.search(path.lower())]
     for is_word in (is_test_word, is_dev_word):
         if found := [path for path in files if is_word(_stem(path))]:
             return _without_compiled_twins(found)
@@ -92,11 +100,30 @@ def tox_lines(text: str) -> Sequence[str]:
         return ()
     found = []
     for line in lines(parser.get("testenv", "deps")):
-        bare = re.sub(r"^[\w{},.!-]+:\s+", "", line)  # "py{36,37}: mock"
+        factors, bare = _split_factors(line)
+        if not _is_usual(factors):
+            continue
         bare = re.sub(r"\{(toxinidir|tox_root)\}/?", "", bare)
         if "{" not in bare and not bare.startswith((".", "-e")):
             found.append(re.sub(r"^(-[rc])\s*", r"\1 ", bare))
     return tuple(found)
+
+
+def _split_factors(line: str) -> tuple[Sequence[str], str]:
+    """ "py{36,37}-lowest: mock" → its factors and the requirement."""
+    match = re.match(r"([\w{},.!-]+):\s+(.*)", line)
+    if match is None:
+        return (), line
+    return tuple(filter(None, re.split(r"[{},-]+", match.group(1)))), match.group(2)
+
+
+def _is_usual(factors: Sequence[str]) -> bool:
+    """Whether a line is for an ordinary environment of a Python that we have."""
+    if any(_UNUSUAL.fullmatch(factor) for factor in factors):
+        return False
+    # in py{36,37} the braces leave bare numbers behind
+    pythons = [factor for factor in factors if re.fullmatch(r"(py|pypy|jython)?\d[\d.]*", factor)]
+    return not pythons or any(re.fullmatch(r"(py)?3\.?([6-9]|1\d)", each) for each in pythons)
 
 
 def tox_extras(text: str) -> Sequence[str]:
@@ -116,7 +143,9 @@ def without_tools(requirements: Iterable[str]) -> Sequence[str]:
     """A developers' list without what no test runs."""
     named = [(requirement_name(line) or "", line) for line in requirements]
     return tuple(
-        line for name, line in named if name not in NOT_FOR_TESTS and not name.startswith("types-")
+        line
+        for name, line in named
+        if name not in NOT_FOR_TESTS and not name.startswith(("types-", "sphinx", "pallets-sphinx"))
     )
 
 

@@ -18,6 +18,7 @@ from validators.languages.python import requirement_files as requirements
         (["tests/res/test.txt", "tests/dev.txt"], ()),  # data
         (["reqs/test-py39.txt", "reqs/docs.txt"], ("reqs/test-py39.txt",)),
         (["test-constraints.txt"], ()),
+        (["requirements/3.3/requirements-test.txt"], ()),
     ],
 )
 def test_files_of_test_requirements_are_found(paths: list[str], chosen: tuple[str, ...]) -> None:
@@ -45,13 +46,15 @@ deps =
     pytest
     py27: mock
     py{36,37}: sh
+    lowest: mock==1.0
+    !py27: six
     -r{toxinidir}/requirements/test.txt
     {[base]deps}
     .[test]
 [testenv:docs]
 deps = sphinx
 """
-    assert requirements.tox_lines(text) == ("pytest", "mock", "sh", "-r requirements/test.txt")
+    assert requirements.tox_lines(text) == ("pytest", "sh", "six", "-r requirements/test.txt")
 
 
 def test_a_broken_tox_ini_tells_nothing() -> None:
