@@ -106,7 +106,7 @@ def test_processes_killed_at_any_moment_lose_nothing_and_repeat_nothing(
     url: str,
     seed: int,
 ) -> None:
-    total = 60
+    total = 120
     with_candidates(database, *range(1, total + 1))
     chance = random.Random(seed)  # noqa: S311  (when who is killed)
     wrote: list[str] = []
@@ -115,7 +115,7 @@ def test_processes_killed_at_any_moment_lose_nothing_and_repeat_nothing(
         for process, pipe in pairs:
             for _ in range(chance.randrange(4)):
                 wrote += _told(pipe)
-            time.sleep(chance.random() / 50)  # the moment is what is tested
+            time.sleep(chance.random() / 200)  # the moment is what is tested
             process.kill()
         for process, pipe in pairs:
             process.join()

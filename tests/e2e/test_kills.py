@@ -94,7 +94,7 @@ def quiet(tmp_path_factory: pytest.TempPathFactory, forge: Forge) -> Mapping[str
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("seed", [1])
+@pytest.mark.parametrize("seed", range(1, 5))
 def test_a_line_killed_at_seeded_points_ends_as_a_quiet_one(
     url: str,
     tmp_path: Path,
@@ -102,8 +102,8 @@ def test_a_line_killed_at_seeded_points_ends_as_a_quiet_one(
     quiet: Mapping[str, Counter[str]],
     seed: int,
 ) -> None:
-    killed, _, again = run(url, tmp_path, forge, seed=seed, kills=20)
-    assert killed >= 10
+    killed, _, again = run(url, tmp_path, forge, seed=seed, kills=5)
+    assert killed >= 1
     found = contents(url)
     assert {name: rows for name, rows in found.items() if rows != quiet[name]} == {}
     assert again > 0

@@ -158,7 +158,7 @@ def main(url: str, folder: Path, forge: str, token: str, seed: int, kills: int) 
     arguments = (url, folder, forge, token)
     chance = random.Random(seed)  # noqa: S311  (where it is killed)
     killed = 0
-    while killed < kills and attempt_in_child(arguments, chance.randrange(20, 160)) is None:
+    while killed < kills and attempt_in_child(arguments, chance.randrange(20, 560)) is None:
         killed += 1
     took = attempt_in_child(arguments, ALL)
     again = attempt_in_child(arguments, ALL)
