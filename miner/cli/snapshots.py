@@ -83,8 +83,10 @@ def export(
     with House.of_environment().store() as store:
         name = snapshot or newest(store.publish)
         rows = stage.read_rows(store.publish, name)
+        buried = {repo.lower() for repo in store.publish.buried()}
+    gone = [row.instance_id for row in rows if row.repo.lower() in buried]
     kept = jsonl.narrowed(
-        rows,
+        [row for row in rows if row.instance_id not in set(gone)],
         cutoff=day(cutoff, option="--cutoff") if cutoff else None,
         merged_from=maybe_day(merged_from, option="--from"),
         merged_to=maybe_day(merged_to, option="--to"),
@@ -92,9 +94,19 @@ def export(
     path = out or Path(f"{name}.{file_format}")
     FORMATS[file_format](kept, path)
     if as_json:
-        say_json({"snapshot": name, "instances": len(kept), "of": len(rows), "file": str(path)})
-    else:
-        say(f"{path}: {len(kept)} of the {len(rows)} instances of {name}")
+        say_json(
+            {
+                "snapshot": name,
+                "instances": len(kept),
+                "of": len(rows),
+                "file": str(path),
+                "taken_down": gone,
+            }
+        )
+        return
+    say(f"{path}: {len(kept)} of the {len(rows)} instances of {name}")
+    for instance_id in gone:
+        say(f"left out: {instance_id}, its repository was taken down")
 
 
 def newest(store: stage.Store) -> str:

@@ -8,6 +8,7 @@ import pytest
 from miner.cli import exits
 from miner.store import Database
 from tests.miner.cli.conftest import Miner
+from tests.miner.store.samples import NOW, repo
 from tests.miner.verified import add_instances, candidate
 
 
@@ -162,3 +163,15 @@ def test_asking_for_another_verification(miner: Miner, db: Database) -> None:
     assert unknown.code == exits.WRONG_INPUT
     assert "There is no candidate 'o__r-9'" in unknown.err
     assert json.loads(miner("status", "--json").out)["open_requests"] == 1
+
+
+def test_what_was_taken_down_is_left_out_of_later_exports(
+    miner: Miner, db: Database, tmp_path: Path
+) -> None:
+    add_instances(db, candidate(1))
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    db.crawl.bury(repo(), reason="dmca", now=NOW)
+    answer = miner("export", "--out", "after.jsonl")
+    assert "0 of the 1 instances" in answer.out
+    assert "left out: o__r-1, its repository was taken down" in answer.out
+    assert (tmp_path / "after.jsonl").read_text() == ""
