@@ -1,0 +1,58 @@
+"""An exported file is graded where nothing was crawled: trees come from a clone made on the way."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from miner.cli.trees import trees, web_url
+from miner.cli.wiring import House
+from miner.errors import ConfigError
+from miner.evaluate.dataset import DatasetRow
+from miner.store import open_store
+from tests.e2e.conftest import Miner
+from tests.samples import GOLD, NOON, TESTS, recipe
+
+
+@pytest.fixture
+def row(miner: Miner) -> DatasetRow:
+    """A row of demo/ledger, mined here."""
+    assert miner.run("crawl", "--repo", "demo/ledger").code == 0
+    assert miner.run("split").code == 0
+    with open_store(f"sqlite:///{miner.database}") as store:
+        found = store.admin.evidence("demo__ledger-2")
+    assert found is not None
+    assert found.candidate is not None
+    return DatasetRow(
+        instance_id="demo__ledger-2", repo="demo/ledger", base_commit=found.candidate.base_commit,
+        patch=GOLD, test_patch=TESTS, fail_to_pass=("t",), pass_to_pass=(), recipe=recipe(),
+        merged_at=NOON, row_hash="",
+    )  # fmt: skip
+
+
+def test_a_tree_is_the_same_from_the_mirror_and_from_a_clone(
+    miner: Miner, row: DatasetRow, tmp_path: Path
+) -> None:
+    here = trees(House.of_environment())(row)
+    miner.set(MINER_DATA_DIR=str(tmp_path / "elsewhere"))
+    there = trees(House.of_environment())(row)
+    assert (tmp_path / "elsewhere" / "mirrors").is_dir()
+    assert there == here
+
+
+def test_a_commit_that_is_gone_is_told(miner: Miner, row: DatasetRow) -> None:
+    gone = dataclasses.replace(row, base_commit="e" * 40)
+    with pytest.raises(ConfigError, match="demo/ledger has no commit eeeeeeeeeeee any more"):
+        trees(House.of_environment())(gone)
+
+
+@pytest.mark.parametrize(
+    ("api", "web"),
+    [
+        ("https://api.github.com", "https://github.com"),
+        ("https://github.example.com/api/v3", "https://github.example.com"),
+        ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+    ],
+)
+def test_where_clones_come_from(api: str, web: str) -> None:
+    assert web_url(api) == web
