@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from validators.patching import file_patches
+
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _WHOLE = re.compile(rb"^(new file|deleted file|rename |copy |GIT binary|Binary )", re.MULTILINE)
 
@@ -21,7 +23,17 @@ class _File:
 
 def count_hunks(patch: bytes) -> int:
     """Pieces that can be left out: hunks, and whole files that are added, deleted or moved."""
-    return sum(1 if each.is_whole else len(each.hunks) for each in _files(patch))
+    return len(hunk_paths(patch))
+
+
+def hunk_paths(patch: bytes) -> tuple[str, ...]:
+    """The path of the file that each piece belongs to, in order."""
+    return tuple(
+        path
+        for each in _files(patch)
+        for path in file_patches(each.header)[0].paths[-1:] or ("",)
+        for _ in range(1 if each.is_whole else len(each.hunks))
+    )
 
 
 def without_hunk(patch: bytes, number: int) -> bytes:

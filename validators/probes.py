@@ -6,11 +6,12 @@ leaves a mark for people and for `miner assess`. Rules and reasons: docs/verific
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from validators.grading import FAILING
-from validators.hunks import count_hunks, without_hunk
+from validators.hunks import hunk_paths, without_hunk
 from validators.invocation import KIT
+from validators.languages import LANGUAGES, FileClass
 from validators.model import Flaw, Phase, Run, Task, TestStatus, Verdict
 from validators.patching import file_patches
 from validators.trial import Trial
@@ -68,18 +69,22 @@ def remark(task: Task) -> Trial | None:
 
 
 def hunks_left_out(task: Task) -> tuple[Trial, ...]:
-    """Runs as after the fix, each without one hunk of it: what do the tests notice?"""
-    count = count_hunks(task.patch)
-    if count < 2:
+    """Runs as after the fix, each without one hunk of its source: what do tests notice?"""
+    classify = LANGUAGES[task.language].classify
+    paths = hunk_paths(task.patch)
+    source = [
+        n for n, p in enumerate(paths) if p and classify(PurePosixPath(p)) is FileClass.SOURCE
+    ]
+    if len(source) < 2:
         return ()
-    step = max(1, -(-count // MOST_HUNKS))
+    step = max(1, -(-len(source) // MOST_HUNKS))
     return tuple(
         Trial(
             phase=Phase.PROBE,
-            patches=(task.test_patch, without_hunk(task.patch, number)),
-            variant=f"{HUNK}{number + 1} of {count}",
+            patches=(task.test_patch, without_hunk(task.patch, source[at])),
+            variant=f"{HUNK}{at + 1} of {len(source)}",
         )
-        for number in range(0, count, step)
+        for at in range(0, len(source), step)
     )
 
 
