@@ -57,6 +57,8 @@ class DockerContainer:
         self._env = env
         self._commands = Commands(api, container_id, channel)
         self._overfull = threading.Event()
+        self.quiet = threading.Lock()
+        """Held while it is frozen: a command that starts just then can hang the engine for good."""
 
     def exec(
         self,
@@ -122,7 +124,7 @@ class DockerContainer:
         repository, _, version = tag.rpartition(":")
         disowned = {OWNER_LABEL: "", SESSION_LABEL: ""}
         changes = [*instructions(disowned | dict(labels)), "ENTRYPOINT []", 'CMD ["/bin/bash"]']
-        with machinery("commit an image"):
+        with self.quiet, machinery("commit an image"):
             made = self._api.commit(
                 self.id,
                 repository,

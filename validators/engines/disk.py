@@ -24,6 +24,7 @@ class Watched(Protocol):
     """What the watcher needs of a container."""
 
     id: str
+    quiet: threading.Lock
 
     @property
     def busy(self) -> bool:
@@ -62,11 +63,10 @@ class DiskWatcher:
 
     def _watch(self) -> None:
         while not self._stop.wait(_LOOK_S):
-            if not self._container.busy:
-                continue
             try:
-                if self._overfull():
-                    self._container.overfill()
+                with self._container.quiet:
+                    if self._container.busy and self._overfull():
+                        self._container.overfill()
             except EngineUnavailableError:
                 return  # the command that runs says the same, to someone who listens
 
