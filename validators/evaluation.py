@@ -107,8 +107,7 @@ def grade(
         if isinstance(restored, Outcome):
             return _ungraded(task, Flaw.PATCH_REFUSED, f"{_NO_ROOM}: {tail(restored.output)}")
         digests, merges = restored
-        run = _run(container, environment, call)
-        tampered = _tampered(container, guarded, digests)
+        run, tampered = _run(container, environment, call, guarded=guarded, digests=digests)
         notes = (*_method_notes(prepared), *merges, *todo.notes)
     progress(f"{task.instance_id}: {Phase.MODEL}: {summary(run)}")
     undone = {*todo.remove, *todo.restore}
@@ -239,30 +238,38 @@ def _guarded(surroundings: Surroundings) -> tuple[str, ...]:
     )
 
 
-def _run(container: Container, environment: Environment, call: Invocation) -> Run:
+def _run(
+    container: Container,
+    environment: Environment,
+    call: Invocation,
+    *,
+    guarded: Sequence[str],
+    digests: Mapping[str, str],
+) -> tuple[Run, tuple[str, ...]]:
+    """Build and run; also which guarded files are not as they were."""
     recipe = environment.recipe
     if recipe.build_cmd is not None:
         flaw, outcome = build(container, recipe, call)
         if flaw is not None:
-            return unrun(outcome, environment, flaw=flaw, phase=Phase.MODEL)
+            return unrun(outcome, environment, flaw=flaw, phase=Phase.MODEL), ()
         # What the build left running must not wait for the tests.
         container.exec(("/bin/bash", "-c", "kill -9 -1"), timeout_s=PREPARE_S)
+        if recipe.build_cmd.startswith(CONVERTER):
+            digests = _seen(container, guarded)  # it rewrites tests, and runs no code of the guest
     executed = execute(container, recipe, call)
-    return judge(executed, environment, phase=Phase.MODEL)
-
-
-def _tampered(
-    container: Container, guarded: Sequence[str], digests: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Guarded files that are not as they were, looked at as root: the guest's processes are out
-    of the way then."""
+    run = judge(executed, environment, phase=Phase.MODEL)
     known = [path for path in guarded if path in digests]
-    stdin = "".join(f"{path}\0" for path in known).encode("utf-8", "surrogateescape")
+    after = _seen(container, known)
+    return run, tuple(path for path in known if digests[path] != after.get(path))
+
+
+def _seen(container: Container, paths: Sequence[str]) -> Mapping[str, str]:
+    """Digests by path, looked at as root: the guest's processes are out of the way then."""
+    stdin = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
     outcome = container.exec(
         ("/bin/bash", "-c", DIGESTS), timeout_s=PREPARE_S, root=True, workdir=TREE, stdin=stdin
     )
-    after = _digests(outcome.output)
-    return tuple(path for path in known if digests[path] != after.get(path))
+    return _digests(outcome.output)
 
 
 def _digests(output: bytes) -> Mapping[str, str]:
