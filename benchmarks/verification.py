@@ -18,9 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from miner.cli.datasets import find_dataset
 from miner.git import Mirrors
-from miner.store import open_store
+from miner.publish.formats import jsonl
 from validators.engine import TREE, ContainerEngine
 from validators.engines import connect
 from validators.environment import build_environment
@@ -91,11 +90,17 @@ def main(data_dir: Path, export: Path) -> None:
 def load(data_dir: Path, export: Path, engine: ContainerEngine) -> Sequence[Subject]:
     """All instances of the export, their environments built where they are missing."""
     mirrors = Mirrors(data_dir / "mirrors")
-    with open_store(f"sqlite:///{data_dir}/miner.db") as store:
-        rows = find_dataset(store, str(export)).rows
     found = []
-    for row in rows:
-        task = row.task(mirrors.open(row.repo).tree(row.base_commit))
+    for row in jsonl.read(export):
+        task = GradingTask(
+            instance_id=row.instance_id,
+            tree=mirrors.open(row.repo).tree(row.base_commit),
+            patch=row.patch_bytes,
+            test_patch=row.test_patch_bytes,
+            fail_to_pass=row.FAIL_TO_PASS,
+            pass_to_pass=row.PASS_TO_PASS,
+            recipe=row.install_config,
+        )
         built = build_environment(
             task.tree,
             task.recipe,

@@ -173,6 +173,22 @@ def test_build_runs_after_patching_and_its_failure_is_a_flaw(
     assert "no compiler" in found.detail
 
 
+def test_build_that_rewrites_tests_is_tampering(
+    engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    recipe = replace(RECIPE, build_cmd="echo '# rewritten' >>tests/test_calc.py")
+    toy = replace(TOY, recipe=recipe)
+    instance = grading_task_of(toy, Repository(tmp_path / "toy", toy.base))
+    found = grade(
+        instance,
+        environment_of(toy_image, recipe),
+        model_patch=instance.patch,
+        engine=engine,
+        progress=print,
+    )
+    assert (found.resolved, found.flaw) == (False, Flaw.TESTS_TAMPERED), found
+
+
 def test_options_that_hide_statuses_are_calmed(
     engine: DockerEngine, toy_image: Image, tmp_path: Path
 ) -> None:
