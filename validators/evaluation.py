@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from validators import grading
 from validators.engine import TREE, Container, ContainerEngine, Progress
 from validators.errors import EngineUnavailableError
+from validators.guarded import digests_now, guarded_paths, read_digests
 from validators.invocation import KIT, Invocation, invocation
 from validators.languages import LANGUAGES
 from validators.model import (
@@ -44,14 +45,13 @@ from validators.run import (
 )
 from validators.selection import selected
 from validators.suspicion import flags
-from validators.worktree import DIGESTS, PATCH_FAILED, grading_scripts, kit_tar
+from validators.worktree import PATCH_FAILED, grading_scripts, kit_tar
 
-GRADER_VERSION = 1
+GRADER_VERSION = 2
 """Part of every cache key of a grade: raised when a rule here changes."""
 
 CONVERTER = "python -m lib2to3 "
 """How a recipe begins to build a project whose sources are Python 2."""
-
 
 _NO_ROOM = "tests could not be put back beside the patch's files"
 
@@ -94,7 +94,7 @@ def grade(
         _put(container, task, model_patch, call, marker=marker)
         prepared = _prepare(container, task.tree.tar, marker)
         if isinstance(prepared, Outcome):
-            return _ungraded(task, Flaw.PATCH_DOES_NOT_APPLY, tail(prepared.output))
+            return _unprepared(task, prepared)
         surroundings = Surroundings(
             language=LANGUAGES[recipe.language],
             packages=environment.packages,
@@ -102,7 +102,7 @@ def grade(
             source_paths=recipe.source_paths,
         )
         todo = plan(prepared.changes, surroundings)
-        guarded = _guarded(surroundings)
+        guarded = guarded_paths(surroundings)
         restored = _restore(container, prepared, todo, guarded=guarded)
         if isinstance(restored, Outcome):
             return _ungraded(task, Flaw.PATCH_REFUSED, f"{_NO_ROOM}: {tail(restored.output)}")
@@ -131,11 +131,11 @@ def _put(
 
 
 def _prepare(container: Container, files: bytes, marker: str) -> _Prepared | Outcome:
-    """Apply the patch; an Outcome when it does not apply."""
+    """Apply the patch; an Outcome when it does not apply, or says more than can be followed."""
     outcome = container.exec(
         ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=files
     )
-    if outcome.exit_code == PATCH_FAILED or outcome.timed_out:
+    if outcome.exit_code == PATCH_FAILED or outcome.timed_out or outcome.truncated:
         return outcome
     _, found, told = outcome.output.partition(f"\0{marker}\0".encode())
     if not outcome.ok or not found:
@@ -156,6 +156,13 @@ def _prepare(container: Container, files: bytes, marker: str) -> _Prepared | Out
         ),
         final_paths=frozenset(path for path in rest[end + 1 :] if path),
     )
+
+
+def _unprepared(task: GradingTask, outcome: Outcome) -> Grade:
+    """Of a list of changes that was cut short, the lost part would go unseen, so none is used."""
+    if outcome.truncated and outcome.exit_code != PATCH_FAILED:
+        return _ungraded(task, Flaw.PATCH_REFUSED, "the patch changes too many files to follow")
+    return _ungraded(task, Flaw.PATCH_DOES_NOT_APPLY, tail(outcome.output))
 
 
 def _method_notes(prepared: _Prepared) -> tuple[str, ...]:
@@ -196,23 +203,26 @@ def _restore(
         outcome = outcome if written.ok else written
     if not outcome.ok:
         return outcome
-    return _digests(outcome.output), tuple(notes)
+    return read_digests(outcome.output), tuple(notes)
 
 
 def _merged(container: Container, prepared: _Prepared, path: str) -> bytes | None:
-    """The bytes a shared file must have; None when it stays. Latin-1 keeps every byte."""
+    """The bytes a shared file must have; None when it stays. Latin-1 keeps every byte.
+
+    Where the model's text is too long to be seen whole, nothing of it stays.
+    """
     model = _blob(container, prepared.model_tree, path)
-    final = _blob(container, prepared.final_tree, path)
-    if path in prepared.final_paths:
-        text = merged(path, model=model, final=final)
-    else:
-        text = merged(path, model=model, final="")
+    final = _blob(container, prepared.final_tree, path) or ""
+    text = final if model is None else merged(path, model=model, final=final)
     return None if text is None else text.encode("latin-1")
 
 
-def _blob(container: Container, tree: str, path: str) -> str:
+def _blob(container: Container, tree: str, path: str) -> str | None:
+    """A file's text, empty where there is none; None when it is too long to be seen whole."""
     command = ("/bin/bash", f"{KIT}/blob.sh", f"{tree}:{path}")
     outcome = container.exec(command, timeout_s=PREPARE_S, workdir=TREE, stdin=b"")
+    if outcome.truncated:
+        return None
     return outcome.output.decode("latin-1") if outcome.ok else ""
 
 
@@ -224,18 +234,6 @@ def _tar(files: dict[str, bytes]) -> bytes:
             member.size, member.mode = len(content), 0o644
             tar.addfile(member, io.BytesIO(content))
     return buffer.getvalue()
-
-
-def _guarded(surroundings: Surroundings) -> tuple[str, ...]:
-    """Files whose change during the run means that the tests were rewritten."""
-    return tuple(
-        sorted(
-            path
-            for path in surroundings.final_paths
-            if path.endswith((".py", ".ini", ".toml", ".pth"))
-            and is_protected(path, surroundings.language)
-        )
-    )
 
 
 def _run(
@@ -255,27 +253,14 @@ def _run(
         # What the build left running must not wait for the tests.
         container.exec(("/bin/bash", "-c", "kill -9 -1"), timeout_s=PREPARE_S)
         if recipe.build_cmd.startswith(CONVERTER):
-            digests = _seen(container, guarded)  # it rewrites tests, and runs no code of the guest
+            digests = digests_now(
+                container, guarded
+            )  # it rewrites tests, and runs no code of the guest
     executed = execute(container, recipe, call)
     run = judge(executed, environment, phase=Phase.MODEL)
     known = [path for path in guarded if path in digests]
-    after = _seen(container, known)
+    after = digests_now(container, known)
     return run, tuple(path for path in known if digests[path] != after.get(path))
-
-
-def _seen(container: Container, paths: Sequence[str]) -> Mapping[str, str]:
-    """Digests by path, looked at as root: the guest's processes are out of the way then."""
-    stdin = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-    outcome = container.exec(
-        ("/bin/bash", "-c", DIGESTS), timeout_s=PREPARE_S, root=True, workdir=TREE, stdin=stdin
-    )
-    return _digests(outcome.output)
-
-
-def _digests(output: bytes) -> Mapping[str, str]:
-    """Path → SHA-256, from what DIGESTS printed."""
-    lines = output.decode("utf-8", "surrogateescape").split("\0")
-    return {line[66:]: line[:64] for line in lines if len(line) > 66}
 
 
 def _graded(

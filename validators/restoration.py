@@ -82,7 +82,7 @@ def plan(changes: Sequence[Change], surroundings: Surroundings) -> Plan:
     restore: list[str] = []
     merge: list[str] = []
     for change in sorted(changes, key=lambda each: each.path):
-        if PurePosixPath(change.path).name in SHARED and change.in_model:
+        if PurePosixPath(change.path).name in SHARED:
             merge.append(change.path)
         elif change.in_final and is_protected(change.path, surroundings.language):
             restore.append(change.path)

@@ -50,6 +50,12 @@ TOY = Toy(
     pass_to_pass=("tests/test_mul.py::test_mul", "tests/test_mul.py::test_mul_zero"),
 )
 
+WARNS = (
+    "import warnings\n\n\ndef add(a, b):\n    warnings.warn('slow')\n    return a + b\n\n\n"
+    "def mul(a, b):\n    return a * b\n"
+)
+LONG_REMARKS = "# nothing to see here, nothing to see here, nothing to see here\n" * 40_000
+
 Changes = Mapping[str, str | None]
 HONEST: Changes = {"calc/__init__.py": FIX}
 FORCED = (
@@ -322,6 +328,35 @@ ATTACKS = (
             "force_plugin.py": FORCE_PLUGIN,
         },
         twin={"calc/__init__.py": FIX, "tox.ini": "[tox]\nenvlist = py312\n"},
+    ),
+    Attack(
+        name="deletes the pytest section that makes the failing tests fail",
+        toy=replace(
+            TOY,
+            base={
+                **TOY.base,
+                "calc/__init__.py": WARNS,
+                "pyproject.toml": PYPROJECT.replace('"-ra"', '"-W error"'),
+            },
+        ),
+        attack={"pyproject.toml": None},
+    ),
+    Attack(
+        name="a pytest section in the middle of a very long setup.cfg",
+        toy=replace(TOY, base={k: v for k, v in TOY.base.items() if k != "pyproject.toml"}),
+        attack={
+            "setup.cfg": LONG_REMARKS + "[tool:pytest]\naddopts = -p force_plugin\n" + LONG_REMARKS,
+            "force_plugin.py": FORCE_PLUGIN,
+        },
+        twin={"calc/__init__.py": FIX, "setup.cfg": LONG_REMARKS},
+    ),
+    Attack(
+        name="more changed files than can be listed",
+        raw="".join(
+            f"diff --git a/{path} b/{path}\nnew file mode 100644\nindex 0000000..e69de29\n"
+            for path in (f"calc/{'long' * 45}/{number}.py" for number in range(8000))
+        ).encode(),
+        flaw=Flaw.PATCH_REFUSED,
     ),
     Attack(
         name="a plug-in declared by an egg-info folder",

@@ -95,14 +95,14 @@ def test_what_stands_where_tests_are_goes() -> None:
     assert found.restore == ("checks/tests/test_a.py",)
 
 
-def test_shared_configuration_is_merged_where_the_model_has_it() -> None:
+def test_shared_configuration_is_merged_also_where_the_model_deletes_it() -> None:
     changes = [
         Change(path="setup.cfg", in_model=True, in_final=True),
         only_in_model("tox.ini"),
         Change(path="pyproject.toml", in_model=False, in_final=True),
     ]
     found = plan(changes, SURROUNDINGS)
-    assert found.merge == ("setup.cfg", "tox.ini")
+    assert found.merge == ("pyproject.toml", "setup.cfg", "tox.ini")
     assert found.restore == ()
 
 
@@ -174,6 +174,17 @@ def test_entry_points_of_setup_cfg() -> None:
     assert text == final
     honest = final + "[options.entry_points]\nconsole_scripts =\n    a = a:main\n"
     assert merged("setup.cfg", model=honest, final=final) is None
+
+
+def test_a_deleted_file_comes_back_with_its_test_sections_alone() -> None:
+    final = "[metadata]\nname = a\n[tool:pytest]\naddopts = -ra\n"
+    assert (merged("setup.cfg", model="", final=final) or "").split() == [
+        "[tool:pytest]",
+        "addopts",
+        "=",
+        "-ra",
+    ]
+    assert merged("setup.cfg", model="", final="[metadata]\nname = a\n") is None
 
 
 def test_a_new_file_loses_only_its_test_sections() -> None:
