@@ -239,7 +239,9 @@ class Candidate:
     problem_statement: str
     hints_text: str
     statement_marks: tuple[str, ...] = ()  # "edited_later", "several_issues" …
-    issue_created_at: datetime  # the newest of its issues
+    issue_created_at: (
+        datetime  # the oldest of its issues: all are later than a cutoff, or none counts
+    )
     created_at: datetime  # of the pull
     merged_at: datetime
     language: str

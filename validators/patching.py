@@ -63,8 +63,8 @@ def file_patches(patch: bytes) -> tuple[FilePatch, ...]:
 def refusal(patch: bytes) -> str | None:
     """Why this patch may not be applied at all, or None: it names what lies outside the tree.
 
-    Refused are paths into a `.git` folder, absolute paths, `..`, links that lead out, and more than
-    LARGEST_PATCH bytes.
+    Refused are paths into a `.git` folder, absolute paths, `..`, links that lead out or hide where
+    they lead (as binary patches do), and more than LARGEST_PATCH bytes.
     """
     if len(patch) > LARGEST_PATCH:
         return f"the patch has {len(patch)} bytes, more than {LARGEST_PATCH}"
@@ -74,6 +74,8 @@ def refusal(patch: bytes) -> str | None:
             if reason is not None:
                 return f"{path!a} {reason}"
         if each.is_link and each.paths:
+            if not each.added:
+                return f"{each.paths[-1]!a} is a link that does not show its target"
             target = b"".join(each.added).decode("utf-8", "surrogateescape")
             if _leads_out(each.paths[-1], target):
                 return f"{each.paths[-1]!a} is a link out of the tree, to {target!a}"

@@ -6,12 +6,16 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from miner.errors import BadItemError, RetryableError
 from miner.evaluate.dataset import Dataset, DatasetRow, patch_hash
 from miner.model import Clock, Evaluation, EvaluationState, Prediction, Stage, StageReport
 from miner.progress import Progress
 from validators.errors import ValidatorError
 from validators.evaluation import GRADER_VERSION
 from validators.model import Flaw, Grade, GradingTask, Tally, Tree
+
+Failure = ValidatorError | BadItemError | RetryableError
+"""What keeps one grade from being made, and says nothing of the model."""
 
 ATTEMPTS = 2
 """Tries of one grade when the machine fails, before it is reported as infrastructure."""
@@ -115,10 +119,11 @@ def evaluate(
     )
 
 
-def _graded(
-    answers: Sequence[_Answer], hands: Hands
-) -> Iterator[tuple[_Answer, Grade | ValidatorError]]:
-    """Grades as they come; a machine's failure is tried again, then handed out."""
+def _graded(answers: Sequence[_Answer], hands: Hands) -> Iterator[tuple[_Answer, Grade | Failure]]:
+    """Grades as they come; a machine's failure is tried again, then handed out.
+
+    So is a tree that cannot be had: the other instances are graded all the same.
+    """
     waiting, running = deque(answers), dict[Future[Grade], _Answer]()
     try:
         while waiting or running:
@@ -128,10 +133,10 @@ def _graded(
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 answer = running.pop(future)
                 result = _outcome(future)
-                if isinstance(result, ValidatorError) and answer.attempt < ATTEMPTS:
-                    waiting.append(replace(answer, attempt=answer.attempt + 1))
-                else:
+                if isinstance(result, Grade) or answer.attempt >= ATTEMPTS:
                     yield answer, result
+                else:
+                    waiting.append(replace(answer, attempt=answer.attempt + 1))
     except BaseException:
         for future in running:
             future.cancel()
@@ -140,15 +145,21 @@ def _graded(
 
 
 def _begun(answer: _Answer, hands: Hands) -> Future[Grade]:
-    task = answer.row.task(hands.tree(answer.row))
+    """The grade to come; of a tree that cannot be had the failure, already there."""
+    try:
+        task = answer.row.task(hands.tree(answer.row))
+    except (BadItemError, RetryableError) as error:
+        failed = Future[Grade]()
+        failed.set_exception(error)
+        return failed
     return hands.executor.submit(_grade, hands.grader, task, answer.prediction.model_patch)
 
 
-def _outcome(future: Future[Grade]) -> Grade | ValidatorError:
-    """The grade, or how the machine failed; anything else is raised."""
+def _outcome(future: Future[Grade]) -> Grade | Failure:
+    """The grade, or what kept it from being made; anything else is raised."""
     try:
         return future.result()
-    except ValidatorError as error:
+    except (ValidatorError, BadItemError, RetryableError) as error:
         return error
 
 
@@ -193,17 +204,19 @@ class _Desk:
             return None
         return found
 
-    def save(self, answer: _Answer, result: Grade | ValidatorError) -> None:
-        """Store what came of a run."""
-        model = answer.prediction.model_name_or_path
-        if isinstance(result, ValidatorError):
-            grade, detail = None, str(result)
+    def save(self, answer: _Answer, result: Grade | Failure) -> None:
+        """Store what came of a run: every grade, since a newer grader's is not the older one's."""
+        model, hashed = answer.prediction.model_name_or_path, answer.patch_hash
+        if isinstance(result, Grade):
+            graded = self._evaluation(
+                answer.row, model, patch=hashed, grade=result, detail=result.detail
+            )
+            self._append(answer.row, graded)
         else:
-            grade, detail = result, result.detail
-        evaluation = self._evaluation(
-            answer.row, model, patch=answer.patch_hash, grade=grade, detail=detail
-        )
-        self._keep(answer.row, evaluation)
+            failed = self._evaluation(
+                answer.row, model, patch=hashed, grade=None, detail=str(result)
+            )
+            self._keep(answer.row, failed)
 
     def _evaluation(
         self, row: DatasetRow, model: str, *, patch: str, grade: Grade | None, detail: str = ""
@@ -224,7 +237,15 @@ class _Desk:
         """Append, unless the newest of this run says the same already."""
         old = self._stored.get((new.model_name_or_path, new.instance_id))
         if old is None or (old.patch_hash, old.state) != (new.patch_hash, new.state):
-            self._store.save_evaluation(new, row_hash=row.row_hash, grader_version=GRADER_VERSION)
+            self._append(row, new)
+        else:
+            self._tell(new)
+
+    def _append(self, row: DatasetRow, new: Evaluation) -> None:
+        self._store.save_evaluation(new, row_hash=row.row_hash, grader_version=GRADER_VERSION)
+        self._tell(new)
+
+    def _tell(self, new: Evaluation) -> None:
         self.counts[new.state] += 1
         self._progress.advance("evaluate", f"{new.instance_id}: {new.state}")
 

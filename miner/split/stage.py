@@ -251,7 +251,7 @@ def _candidate(mirror: Mirror, base: str, cut: _Cut) -> Candidate:
         problem_statement=cut.told.problem_statement,
         hints_text=cut.told.hints_text,
         statement_marks=cut.told.marks,
-        issue_created_at=max(issue.created_at for issue in issues),
+        issue_created_at=min(issue.created_at for issue in issues),
         created_at=pull.created_at,
         merged_at=pull.merged_at,
         language=_language(context),

@@ -302,6 +302,11 @@ def renamed(path: bytes) -> bytes:
             b"@@ -0,0 +1 @@\n+../../x\n\\ No newline at end of file\n",
             "link out of the tree",
         ),
+        (
+            b"diff --git a/l b/l\nnew file mode 120000\nindex 0000000..3594e94\n"
+            b"GIT binary patch\nliteral 11\nScmd0\n\nliteral 0\nHcmV?d00001\n\n",
+            "does not show its target",
+        ),
     ],
 )
 def test_patches_that_leave_the_tree_are_refused_by_name(patch: bytes, reason: str) -> None:

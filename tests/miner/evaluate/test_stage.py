@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from miner.errors import NotFoundError
 from miner.evaluate.dataset import Dataset, DatasetRow
 from miner.evaluate.predictions import empty_predictions, gold_predictions
 from miner.evaluate.stage import Hands, Submission, evaluate
@@ -70,13 +72,14 @@ def run(
     run_id: str = "r",
     executor: Callable[[], Executor] = SerialExecutor,
     dataset: Dataset = DATASET,
+    trees: Callable[[DatasetRow], Tree] = tree,
 ) -> StageReport:
     with executor() as pool:
         return evaluate(
             database.evaluate,
             dataset=dataset,
             submission=Submission(run_id=run_id, predictions=tuple(predictions)),
-            hands=Hands(executor=pool, grader=grader, tree=tree, in_flight=1),
+            hands=Hands(executor=pool, grader=grader, tree=trees, in_flight=1),
             now=lambda: NOON + timedelta(days=1),
             progress=SilentProgress(),
         )
@@ -159,6 +162,36 @@ def test_a_broken_machine_is_no_verdict_and_the_next_call_tries_again(database: 
     assert found.detail == "The engine is gone; start it."
     run(database, [answer(1), answer(2)], ScriptedGrader())
     assert set(states(database).values()) == {UNRESOLVED}
+
+
+def test_a_tree_that_cannot_be_had_keeps_no_other_instance_from_its_grade(
+    database: Database,
+) -> None:
+    def gone(of: DatasetRow) -> Tree:
+        if of.instance_id == "o__r-1":
+            raise NotFoundError("The repository o/r is not there any more.")
+        return tree(of)
+
+    report = run(database, [answer(1, GOLD), answer(2, GOLD)], ScriptedGrader(), trees=gone)
+    assert report.retried == 1
+    assert states(database) == {"o__r-1": BROKEN, "o__r-2": RESOLVED}
+
+
+def test_a_newer_graders_grade_is_kept_where_it_says_the_same(database: Database) -> None:
+    old = run(database, [answer(1), answer(2)], ScriptedGrader())
+    assert old.done == 2
+    for evaluation in database.evaluate.evaluations(dataset=DATASET.name, run_id="r"):
+        database.evaluate.save_evaluation(  # as an older grader left it
+            evaluation, row_hash=f"new{evaluation.instance_id}", grader_version=0
+        )
+    newer = Dataset(
+        name=DATASET.name,
+        rows=tuple(replace(r, row_hash=f"new{r.instance_id}") for r in DATASET.rows),
+    )
+    first, second = ScriptedGrader(), ScriptedGrader()
+    run(database, [answer(1), answer(2)], first, dataset=newer)
+    run(database, [answer(1), answer(2)], second, dataset=newer)
+    assert (len(first.graded), len(second.graded)) == (2, 0)
 
 
 def test_stopped_in_the_middle_it_goes_on_where_it_was(database: Database) -> None:

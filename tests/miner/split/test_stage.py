@@ -113,6 +113,21 @@ def _only(store: ListStore) -> Candidate | Rejection:
     return result
 
 
+def test_of_several_issues_the_oldest_dates_the_candidate(line: Line) -> None:
+    """A cutoff promises that every issue is later, not only the last one."""
+    pull = line.pull(
+        GOOD,
+        links=(make_link(5), make_link(6)),
+        issues=(make_issue(5, created_at=at(-24)), make_issue(6, created_at=at(-900))),
+    )
+    store = ListStore([pull])
+    line.split(store)
+    found = _only(store)
+    assert isinstance(found, Candidate)
+    assert found.issue_numbers == (5, 6)
+    assert found.issue_created_at == at(-900)
+
+
 def test_a_good_pull_becomes_a_candidate(line: Line) -> None:
     pull = line.pull(GOOD)
     store = ListStore([pull])
