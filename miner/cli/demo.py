@@ -32,7 +32,7 @@ from miner.store import Database, upgrade
 GROUP = typer.Typer(
     invoke_without_command=True, help="The whole line on real releases, without GitHub."
 )
-SNAPSHOT = "2026-01-01"
+SNAPSHOT = "2026-11-17"
 """A fixed name, after the newest of its pulls: the demo ends in the same bytes on every day."""
 
 FreshOption = Annotated[
