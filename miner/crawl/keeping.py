@@ -8,7 +8,7 @@ only when every row before it is safe.
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -25,6 +25,11 @@ WORKERS = 2
 BATCHES_WAITING = 2
 """Of one errand: what is told faster than it is stored waits with the asking."""
 
+ROWS_TOGETHER = 25
+BYTES_TOGETHER = 4 << 20
+"""What one transaction takes at most: beginning one costs more than a pull's rows, and what is not
+yet stored is held in memory."""
+
 _OID = re.compile(r"[0-9a-f]{40}")
 Told = Fetched | Unreadable
 Batch = Sequence[Told]
@@ -33,12 +38,15 @@ Batch = Sequence[Told]
 class Rows(Protocol):
     """What storing reads and leaves."""
 
-    def has_pull(self, repo: Repo, *, number: int, raw_digest: str) -> bool:
-        """Is this very version of the pull stored already?"""
+    def stored_pulls(self, repo: Repo, raw_digests: Sequence[str]) -> Set[tuple[int, str]]:
+        """(number, raw digest) of the versions among these that are stored already."""
         ...
 
-    def save_pull(self, pull: PullRequest, *, raw: bytes) -> None:
-        """Append this version of the pull (same raw digest: nothing happens) and its payload."""
+    def save_pulls(self, pulls: Sequence[tuple[PullRequest, bytes]]) -> None:
+        """Append these versions of one repository's pulls with their payloads, all or none.
+
+        A version that is there stays as it is.
+        """
         ...
 
     def reject(self, rejection: Rejection, *, raw: bytes) -> None:
@@ -200,7 +208,7 @@ class Keeper:
 
     def _store_batch(self, repo: Repo, batch: Batch) -> int:
         """Store what is new of a batch; how many that were."""
-        fresh = [item for item in batch if isinstance(item, Fetched) and self._is_new(repo, item)]
+        fresh = self._new(repo, [item for item in batch if isinstance(item, Fetched)])
         for item in batch:
             if isinstance(item, Unreadable):
                 self._reject(item)
@@ -215,21 +223,33 @@ class Keeper:
             return self._save(mirror, fresh)
 
     def _save(self, mirror: Mirror, fresh: Sequence[Fetched]) -> int:
-        for place, item in enumerate(fresh):
+        """A few pulls a transaction; how many were stored before the end was called."""
+        stored = 0
+        rows: list[tuple[PullRequest, bytes]] = []
+        for item in fresh:
             if self._closing.is_set():
-                return place
-            pull = based(item.pull, mirror)
-            self._store.save_pull(pull, raw=item.raw)
-            self._tally.add("stored")
-            self._tally.add("base_unresolved", by=pull.base.commit is None)
-        return len(fresh)
+                break
+            rows.append((based(item.pull, mirror), item.raw))
+            if len(rows) == ROWS_TOGETHER or _size(rows) > BYTES_TOGETHER:
+                stored += self._save_rows(rows)
+                rows = []
+        return stored + self._save_rows(rows)
 
-    def _is_new(self, repo: Repo, item: Fetched) -> bool:
-        pull = item.pull
-        known = self._store.has_pull(repo, number=pull.number, raw_digest=pull.raw_digest)
-        if known:
-            self._tally.add("known")
-        return not known
+    def _save_rows(self, rows: Sequence[tuple[PullRequest, bytes]]) -> int:
+        if rows:
+            self._store.save_pulls(rows)
+        self._tally.add("stored", by=len(rows))
+        unresolved = sum(pull.base.commit is None for pull, _ in rows)
+        self._tally.add("base_unresolved", by=unresolved)
+        return len(rows)
+
+    def _new(self, repo: Repo, items: Sequence[Fetched]) -> Sequence[Fetched]:
+        """Those whose very version is not stored yet."""
+        known = self._store.stored_pulls(repo, [item.pull.raw_digest for item in items])
+        fresh = [i for i in items if (i.pull.number, i.pull.raw_digest) not in known]
+        if len(fresh) < len(items):
+            self._tally.add("known", by=len(items) - len(fresh))
+        return fresh
 
     def _update_mirror(self, repo: Repo, *, refs: Sequence[str]) -> Mirror:
         try:
@@ -250,6 +270,10 @@ class Keeper:
         )
         self._store.reject(rejection, raw=item.raw)
         self._tally.add(Gate.MALFORMED_PAYLOAD.value)
+
+
+def _size(rows: Sequence[tuple[PullRequest, bytes]]) -> int:
+    return sum(len(pull.diff) + len(raw) for pull, raw in rows)
 
 
 def _lost_merges(mirror: Mirror, fresh: Sequence[Fetched]) -> Sequence[str]:

@@ -55,6 +55,8 @@ class Mirror:
 
     def first_parents(self, commit: str, *, limit: int) -> tuple[CommitHeader, ...]:
         """The commit and what is behind it by first parents, at most `limit`."""
+        if self.session is not None and limit <= NAMES_AT_ONCE:
+            return self._headers([commit, *(f"{commit}~{steps}" for steps in range(1, limit))])
         walk = ("rev-list", "--first-parent", f"--max-count={limit}", self._checked(commit), "--")
         return self._headers(self._said(self._run(*walk)).decode().split())
 
@@ -144,17 +146,40 @@ class Mirror:
         )
 
     def nearest_tag(self, commit: str) -> str | None:
-        """The nearest tag behind the commit, or on it, that is named like a version."""
+        """The nearest tag behind the commit, or on it, that is named like a version.
+
+        A session looks for all that `expect` announced at once.
+        """
         if not self._has_tags():
             return None
+        if self.session is None:
+            return self._nearest_tags([commit])[commit]
+        known = self.session.nearest_tags
+        if commit not in known:
+            try:
+                known.update(self._nearest_tags([commit, *self.session.expected]))
+            except BadItemError:  # one of the others may be missing
+                known.update(self._nearest_tags([commit]))
+            self.session.expected = ()
+        return known[commit]
+
+    def expect(self, commits: Sequence[str]) -> None:
+        """These commits' nearest tags will be asked for in this session."""
+        if self.session is not None:
+            self.session.expected = tuple(map(self._checked, commits))
+
+    def _nearest_tags(self, commits: Sequence[str]) -> dict[str, str | None]:
+        found: dict[str, str | None] = dict.fromkeys(map(self._checked, commits))
         for pattern in ("*[0-9].[0-9]*", "*[0-9]*"):  # "6.7" before "6.x"
-            describe = ("describe", "--tags", "--abbrev=0", f"--match={pattern}")
-            answer = self._run(*describe, self._checked(commit))
-            if answer.ok:
-                return answer.output.decode("utf-8", "replace").strip()
-            if "No names found" not in answer.error and "No tags can" not in answer.error:
-                self._said(answer)
-        return None
+            untold = [commit for commit, tag in found.items() if tag is None]
+            if not untold:
+                break
+            # a commit behind which there is no tag is answered by its own id
+            describe = ("describe", "--tags", "--always", "--abbrev=0", f"--match={pattern}")
+            told = self._said(self._run(*describe, *untold)).decode("utf-8", "replace")
+            for commit, tag in zip(untold, told.splitlines(), strict=True):
+                found[commit] = None if tag == commit else tag
+        return found
 
     def _has_tags(self) -> bool:
         """Is there any tag? Asked once a session: most small projects have none."""

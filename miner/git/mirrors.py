@@ -170,23 +170,24 @@ class _Remote:
             raise ConfigError(f"The clone address of {self.name} holds credentials; take them out.")
 
     def fetch(self, git_dir: Path, refs: Sequence[str]) -> None:
-        """Branches and tags, then those of the pulls' refs and the lone commits that are there."""
-        self._fetch(git_dir, _BRANCHES, "--prune")
+        """Branches, tags and those of the pulls' refs that are there, in one run of git (a process
+        and a connection cost more than most of what a night brings); then the lone commits."""
         wanted = [ref for ref in dict.fromkeys(refs) if _REF.fullmatch(ref)]
-        if wanted:
-            self._fetch_refs(git_dir, wanted)
+        answer = self._fetch(git_dir, wanted)
+        if "couldn't find remote ref" in answer.error:
+            there = self._there()
+            answer = self._fetch(git_dir, [ref for ref in wanted if ref in there])
+        self._judge(answer)
         mirror = Mirror(git_dir, self.name)
         for oid in dict.fromkeys(ref for ref in refs if _OID.fullmatch(ref)):
             if not mirror.has(oid):
                 self._fetch_lone(git_dir, oid)
 
-    def _fetch_refs(self, git_dir: Path, wanted: Sequence[str]) -> None:
-        answer = self._git(git_dir, ["fetch", *_QUIET, "--stdin", self.url], _lines(wanted))
-        if "couldn't find remote ref" in answer.error:
-            there = self._there()
-            wanted = [ref for ref in wanted if ref in there]
-            answer = self._git(git_dir, ["fetch", *_QUIET, "--stdin", self.url], _lines(wanted))
-        self._judge(answer)
+    def _fetch(self, git_dir: Path, wanted: Sequence[str]) -> command.Answer:
+        """All branches and tags, without those that went, and the wanted refs."""
+        refspecs = [*_BRANCHES, *(f"+{ref}:{ref}" for ref in wanted)]
+        stdin = "".join(f"{refspec}\n" for refspec in refspecs).encode()
+        return self._git(git_dir, ["fetch", *_QUIET, "--prune", "--stdin", self.url], stdin)
 
     def _fetch_lone(self, git_dir: Path, oid: str) -> None:
         """A commit by its id; a server may have forgotten it or may not hand it out."""
@@ -194,9 +195,6 @@ class _Remote:
         answer = self._git(git_dir, ["fetch", *_QUIET, self.url, refspec])
         if not any(mark in answer.error for mark in _NOT_HANDED_OUT):
             self._judge(answer)
-
-    def _fetch(self, git_dir: Path, refspecs: Sequence[str], *options: str) -> None:
-        self._judge(self._git(git_dir, ["fetch", *_QUIET, *options, self.url, *refspecs]))
 
     def _there(self) -> frozenset[str]:
         """Every ref the server has."""
@@ -245,10 +243,6 @@ class _Remote:
 
 
 _QUIET = ("--quiet", "--no-tags", "--no-write-fetch-head", "--force", "--no-auto-maintenance")
-
-
-def _lines(refs: Sequence[str]) -> bytes:
-    return "".join(f"+{ref}:{ref}\n" for ref in refs).encode()
 
 
 def _failure(name: str, error: str) -> MinerError:

@@ -34,6 +34,8 @@ class Session:
     def __init__(self, git_dir: Path) -> None:
         self._git_dir = git_dir
         self.has_tags: bool | None = None  # not asked yet
+        self.nearest_tags: dict[str, str | None] = {}
+        self.expected: tuple[str, ...] = ()  # commits whose nearest tags will be asked for
         self._talks: dict[tuple[str, ...], _Talk] = {}
         self._mark = f"end-{secrets.token_hex(16)}\n".encode()
 

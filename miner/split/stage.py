@@ -1,7 +1,7 @@
 """Split: a stored pull → Candidate | Rejection."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -70,7 +70,8 @@ def split(  # noqa: PLR0913  # a stage is handed all it uses
     progress.start(Stage.SPLIT, total=None)
     opened = _OpenMirrors(mirrors)
     try:
-        for pull in _due(store, policy=policy, repo=repo, limit=limit):
+        due = _due(store, policy=policy, repo=repo, limit=limit, expect=opened.expect)
+        for pull in due:
             try:
                 result = _judged(store, pull, mirrors=opened, policy=policy, now=now)
             except (RetryableError, ConfigError) as error:
@@ -96,17 +97,27 @@ def split(  # noqa: PLR0913  # a stage is handed all it uses
 
 
 class _OpenMirrors:
-    """The mirrors of the repositories met last, kept open: newest merges first mixes them."""
+    """The mirrors of the repositories met last, kept open."""
 
     def __init__(self, mirrors: Mirrors) -> None:
         self._mirrors = mirrors
         self._open: dict[str, tuple[Mirror, ExitStack]] = {}
+        self._expected: dict[str, list[str]] = {}
 
     def open(self, name: str) -> Mirror:
         """See Mirrors.open."""
         known = self._open.pop(name) if name in self._open else self._opened(name)
         self._open[name] = known
+        if name in self._expected:
+            known[0].expect(self._expected.pop(name))
         return known[0]
+
+    def expect(self, pulls: Sequence[PullRequest]) -> None:
+        """These come next: what one run of git can say of all their bases is asked at once."""
+        self._expected.clear()
+        for pull in pulls:
+            if pull.base.commit is not None:
+                self._expected.setdefault(pull.repo, []).append(pull.base.commit)
 
     def close(self) -> None:
         """End their git processes."""
@@ -123,7 +134,12 @@ class _OpenMirrors:
 
 
 def _due(
-    store: Store, *, policy: GatePolicy, repo: str | None, limit: int
+    store: Store,
+    *,
+    policy: GatePolicy,
+    repo: str | None,
+    limit: int,
+    expect: Callable[[Sequence[PullRequest]], None],
 ) -> Iterator[PullRequest]:
     """Due pulls, a batch in memory at a time; one that stays due is not given out again."""
     seen: set[tuple[int, int]] = set()
@@ -135,6 +151,7 @@ def _due(
         if not fresh and len(found) < asked:
             return
         still_due = len(found) - len(fresh)
+        expect(fresh)
         for pull in fresh[: limit - len(seen)]:
             seen.add((pull.repo_id, pull.number))
             yield pull

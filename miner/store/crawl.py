@@ -1,6 +1,6 @@
 """What crawling reads and leaves: miner.crawl.stage.Store."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -98,42 +98,49 @@ class CrawlStore:
         """The source's mark of the last complete crawl."""
         return self._mark(repo)[1]
 
-    def has_pull(self, repo: Repo, *, number: int, raw_digest: str) -> bool:
-        """Is this very version of the pull stored already?"""
+    def stored_pulls(self, repo: Repo, raw_digests: Sequence[str]) -> Set[tuple[int, str]]:
+        """(number, raw digest) of the versions among these that are stored already."""
         query = (
-            select(PULLS.c.id)
+            select(PULLS.c.number, PULLS.c.raw_digest)
             .join(REPOS, REPOS.c.id == PULLS.c.repo_id)
             .where(
                 REPOS.c.source == repo.source,
                 REPOS.c.database_id == repo.database_id,
-                PULLS.c.number == number,
-                PULLS.c.raw_digest == raw_digest,
+                PULLS.c.raw_digest.in_(sorted(raw_digests)),
             )
         )
         with self._sql.read() as connection:
-            return connection.execute(query).first() is not None
+            return {(row.number, row.raw_digest) for row in connection.execute(query)}
 
     def save_pull(self, pull: PullRequest, *, raw: bytes) -> None:
-        """Append this version of the pull and its payload; a version that is there stays."""
+        """`save_pulls` of one."""
+        self.save_pulls([(pull, raw)])
+
+    def save_pulls(self, pulls: Sequence[tuple[PullRequest, bytes]]) -> None:
+        """Append these versions of one repository's pulls and their payloads, all or none.
+
+        A version that is there stays.
+        """
+        if not pulls:
+            return
         bundle = blobs.Bundle()
-        values: dict[str, object] = {
-            "number": pull.number,
-            "raw_digest": pull.raw_digest,
-            "merged_at": pull.merged_at,
-            "updated_at": pull.updated_at,
-            "linked": any(link.strength is LinkStrength.CLOSES for link in pull.links),
-            "diff": bundle.add(pull.diff),
-            "raw": bundle.add(raw),
-            "document": documents.PULL.dump(replace(pull, diff=b"")),
-        }
+        rows = [_pull_row(pull, raw, bundle) for pull, raw in pulls]
+        reverts = {(pull.number, pull.raw_digest): pull.reverts for pull, _ in pulls}
+        first = pulls[0][0]
         with self._sql.write() as connection:
             bundle.save(self._sql, connection)
-            repo_id = self._repo_id(connection, pull.source, pull.repo_id)
-            pull_id = self._sql.add_new(connection, PULLS, repo_id=repo_id, **values)
-            for number in pull.reverts if pull_id is not None else ():
-                self._sql.add(
-                    connection, PULL_REVERTS, pull_id=pull_id, repo_id=repo_id, number=number
-                )
+            repo_id = self._repo_id(connection, first.source, first.repo_id)
+            fixed = {"repo_id": repo_id, **self._sql.stamp()}
+            statement = self._sql.insert(PULLS).on_conflict_do_nothing()
+            new = connection.execute(
+                statement.returning(PULLS.c.id, PULLS.c.number, PULLS.c.raw_digest),
+                [row | fixed for row in rows],
+            ).all()
+            for row in new:
+                for number in reverts[row.number, row.raw_digest]:
+                    self._sql.add(
+                        connection, PULL_REVERTS, pull_id=row.id, repo_id=repo_id, number=number
+                    )
 
     def advance(
         self, repo: Repo, *, watermark: datetime | None, etag: str | None, now: datetime
@@ -240,6 +247,19 @@ class CrawlStore:
         )
         row = connection.execute(query).first()
         return (None, None) if row is None else (row.watermark, row.etag)
+
+
+def _pull_row(pull: PullRequest, raw: bytes, bundle: blobs.Bundle) -> dict[str, object]:
+    return {
+        "number": pull.number,
+        "raw_digest": pull.raw_digest,
+        "merged_at": pull.merged_at,
+        "updated_at": pull.updated_at,
+        "linked": any(link.strength is LinkStrength.CLOSES for link in pull.links),
+        "diff": bundle.add(pull.diff),
+        "raw": bundle.add(raw),
+        "document": documents.PULL.dump(replace(pull, diff=b"")),
+    }
 
 
 def _says_the_same(repo: Repo, document: str, *, age: timedelta) -> bool:

@@ -40,12 +40,12 @@ class SplitStore:
     def due_pulls(self, *, policy: str, limit: int, repo: str | None) -> Sequence[PullRequest]:
         """Newest version of each pull without a result for (version, policy, revert state).
 
-        Newest merge first.
+        One repository after the other (each has one mirror to open), newest merge first.
         """
         query = (
             select(PULLS.c.document, PULLS.c.diff)
             .where(is_newest_pull(), ~_is_split(policy))
-            .order_by(PULLS.c.merged_at.desc(), PULLS.c.id)
+            .order_by(PULLS.c.repo_id, PULLS.c.merged_at.desc(), PULLS.c.id)
             .limit(limit)
         )
         if repo is not None:

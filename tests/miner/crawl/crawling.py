@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sqlalchemy import event
+
 from miner.crawl.github import GitHub
 from miner.crawl.stage import crawl
 from miner.git import Mirrors
 from miner.http import HttpClient, HttpxTransport
 from miner.progress import SilentProgress
 from miner.store import open_store
+from miner.store.crawl import CrawlStore
 from miner.wire import Request, Response, Token, Transport
-
-WRITES = ("save_repo", "save_pull", "advance")
 
 
 @dataclass
@@ -61,25 +62,19 @@ class BombedTransport:
         self.inner.close()
 
 
-class BombedStore:
-    """A store, with a bomb at a write."""
+def plant(bomb: Bomb, store: CrawlStore) -> None:
+    """A bomb at every INSERT, so also in the middle of a transaction."""
 
-    def __init__(self, inner: object, bomb: Bomb) -> None:
-        self._inner = inner
-        self._bomb = bomb
+    def before(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("INSERT"):
+            bomb.before_point()
 
-    def __getattr__(self, name: str) -> object:
-        method = getattr(self._inner, name)
-        if name not in WRITES:
-            return method
+    def after(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("INSERT"):
+            bomb.after_point()
 
-        def bombed(*args: object, **kwargs: object) -> object:
-            self._bomb.before_point()
-            result = method(*args, **kwargs)
-            self._bomb.after_point()
-            return result
-
-        return bombed
+    event.listen(store._sql.engine, "before_cursor_execute", before)
+    event.listen(store._sql.engine, "after_cursor_execute", after)
 
 
 @dataclass(frozen=True)
@@ -105,8 +100,10 @@ def crawl_until_killed(order: Order) -> None:
         HttpClient(order.base_url, tokens=[Token(order.token)], transport=transport) as client,
         open_store(order.database) as store,
     ):
+        if kind == "write":
+            plant(bomb, store.crawl)
         crawl(
-            BombedStore(store.crawl, bomb if kind == "write" else dud),  # type: ignore[arg-type]
+            store.crawl,
             source=GitHub(client),
             mirrors=Mirrors(Path(order.mirrors)),
             repos=order.repos,

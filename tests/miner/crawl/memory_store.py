@@ -1,7 +1,7 @@
 """A crawl store in memory, that can be killed at any write."""
 # ruff: noqa: ARG002 - a store's methods take what the Protocol hands them
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -65,15 +65,17 @@ class MemoryStore:
         """See Store."""
         return self.marks.get(repo.database_id, (None, None))[1]
 
-    def has_pull(self, repo: Repo, *, number: int, raw_digest: str) -> bool:
+    def stored_pulls(self, repo: Repo, raw_digests: Sequence[str]) -> Set[tuple[int, str]]:
         """See Store."""
-        return (repo.database_id, number, raw_digest) in self.pulls
+        keys = {(number, digest) for of, number, digest in self.pulls if of == repo.database_id}
+        return {key for key in keys if key[1] in raw_digests}
 
-    def save_pull(self, pull: PullRequest, *, raw: bytes) -> None:
+    def save_pulls(self, pulls: Sequence[tuple[PullRequest, bytes]]) -> None:
         """See Store."""
         self._write()
-        self.pulls.setdefault((pull.repo_id, pull.number, pull.raw_digest), pull)
-        self.raws[pull.raw_digest] = raw
+        for pull, raw in pulls:
+            self.pulls.setdefault((pull.repo_id, pull.number, pull.raw_digest), pull)
+            self.raws[pull.raw_digest] = raw
 
     def advance(
         self, repo: Repo, *, watermark: datetime | None, etag: str | None, now: datetime
