@@ -45,7 +45,10 @@ class _Lists:
 
 
 def transitions(before: Sequence[Results], after: Sequence[Results]) -> Transitions:
-    """Sort every test by its statuses in all before-runs and all after-runs (one each at least)."""
+    """Sort every test by its statuses in all before-runs and all after-runs (one each at least).
+
+    Without a run of a phase no test is in a list but `flaky`.
+    """
     lists = _Lists()
     missing: list[str] = []
     fixes: list[str] = []
@@ -159,6 +162,8 @@ def _left_out(was: Sequence[TestStatus], became: Sequence[TestStatus]) -> str | 
 
 
 def _kind(statuses: Sequence[TestStatus]) -> str:
+    if not statuses:
+        return "unknown"  # no run of that phase: nothing is concluded from it
     if FAILING.issuperset(statuses):
         return "failing"
     return "passed" if set(statuses) == {TestStatus.PASSED} else "varying"

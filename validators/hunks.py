@@ -21,13 +21,11 @@ class _File:
         return not self.hunks or _WHOLE.search(self.header) is not None
 
 
-def count_hunks(patch: bytes) -> int:
-    """Pieces that can be left out: hunks, and whole files that are added, deleted or moved."""
-    return len(hunk_paths(patch))
-
-
 def hunk_paths(patch: bytes) -> tuple[str, ...]:
-    """The path of the file that each piece belongs to, in order."""
+    """The path of the file of each piece that can be left out, in order.
+
+    Pieces are hunks, and whole files that are added, deleted or moved.
+    """
     return tuple(
         path
         for each in _files(patch)

@@ -61,8 +61,6 @@ class FailureClass(StrEnum):
 
     PACKAGE_NOT_FOUND = "package_not_found"
     NO_MATCHING_VERSION = "no_matching_version"
-    MISSING_MODULE = "missing_module"
-    MISSING_PLUGIN = "missing_plugin"
     MISSING_SYSTEM_LIBRARY = "missing_system_library"
     WRONG_PYTHON = "wrong_python"
     BUILD_ISOLATION = "build_isolation"
@@ -70,7 +68,6 @@ class FailureClass(StrEnum):
     OUTSIDE_TREE = "outside_tree"
     RESOURCE_LIMIT = "resource_limit"
     TIMED_OUT = "timed_out"
-    NO_PROPOSAL = "no_proposal"
     OTHER = "other"
 
 
@@ -264,6 +261,7 @@ class Verdict:
     flaky: tuple[str, ...] = ()
     missing_before: tuple[str, ...] = ()  # of fail_to_pass: not even collected in any before-run
     left_out: tuple[tuple[str, str], ...] = ()  # (test id, reason)
+    flake_rate: float = 0.0  # 0 to 1: of the tests of a phase, those that varied; the larger one
     marks: tuple[str, ...] = ()  # e.g. "all_fail_to_pass_missing_before"
     flaw: Flaw | None = None
     detail: str = ""

@@ -25,7 +25,6 @@ import os
 import platform
 import runpy
 import signal
-import stat
 import sys
 import threading
 import time
@@ -51,7 +50,7 @@ class Reporter:
         self._dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
         self._write, self._fstat, self._getpid = os.write, os.fstat, os.getpid
         self._open, self._close, self._set_blocking = os.open, os.close, os.set_blocking
-        self._fcntl, self._sleep, self._is_fifo = fcntl.fcntl, time.sleep, stat.S_ISFIFO
+        self._fcntl, self._sleep = fcntl.fcntl, time.sleep
         self._signal, self._getsignal, self._setitimer = (
             signal.signal,
             signal.getsignal,

@@ -283,7 +283,8 @@ def _flaw(
         killed = "out of memory" if outcome.out_of_memory else f"exit {outcome.exit_code}"
         return None, f"the process died ({killed}); {_last_started(transcript)}"
     disagreement = _disagreement(outcome, transcript, runner=runner)
-    return (Flaw.COUNTS_DISAGREE, disagreement) if disagreement else (None, "")
+    inside = "".join(f"inside the runner: {each}" for each in transcript.internal_errors[:1])
+    return (Flaw.COUNTS_DISAGREE, disagreement) if disagreement else (None, inside)
 
 
 def _timed_out(phase: Phase) -> Flaw:

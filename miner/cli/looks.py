@@ -159,6 +159,7 @@ def _verdict_document(verdict: Verdict) -> dict[str, object]:
         "pass_to_pass": len(verdict.pass_to_pass),
         "pass_to_fail": verdict.pass_to_fail,
         "flaky": verdict.flaky,
+        "flake_rate": verdict.flake_rate,
         "marks": verdict.marks,
         "left_out": verdict.left_out,
     }
@@ -220,6 +221,8 @@ def _tell_verdict(verdict: Verdict) -> None:
         ["test", "before"],
         [[test, "not collected" if test in missing else "failed"] for test in verdict.fail_to_pass],
     )
+    if verdict.flaky:
+        say(f"varied ({verdict.flake_rate:.1%} of the tests): {', '.join(verdict.flaky)}")
     if verdict.flaw is not None:
         say(f"flaw: {verdict.flaw} – {verdict.detail}")
     for test, reason in verdict.left_out:

@@ -34,11 +34,6 @@ class Source(Protocol):
         """Stored with every row: "github"."""
         ...
 
-    @property
-    def resumable(self) -> bool:
-        """May a broken crawl restart from its newest stored row without leaving holes?"""
-        ...
-
     def repo(self, name: str) -> Repo:
         """Facts of one repository. ConfigError (with the closest match) when there is none."""
         ...

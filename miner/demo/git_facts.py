@@ -16,7 +16,6 @@ _FORMAT = "%x01".join(("%H", "%T", "%P", "%an", "%ae", "%at", "%cn", "%ce", "%ct
 _CHANGE_TYPES = {
     "A": "ADDED", "M": "MODIFIED", "D": "DELETED", "R": "RENAMED", "C": "COPIED", "T": "CHANGED",
 }  # fmt: skip
-_NULL_OID = "0" * 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

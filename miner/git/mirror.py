@@ -71,14 +71,6 @@ class Mirror:
             return None
         return self._said(answer).decode().split()[0]
 
-    def is_ancestor(self, older: str, newer: str) -> bool:
-        """Is `older` the same as `newer` or reachable from it?"""
-        answer = self._run("merge-base", "--is-ancestor", self._checked(older), newer)
-        if answer.exit_code == 1 and not answer.error:
-            return False
-        self._said(answer)
-        return True
-
     def changes(self, a: str, b: str, *, renames: bool = True) -> tuple[RawChange, ...]:
         """The changed files from `a` to `b`, in the order of `diff`."""
         return self._compare(a, b, "-M" if renames else "--no-renames").changes

@@ -84,6 +84,13 @@ def test_flaws() -> None:
     assert flaw_of(transitions(runs_of([S]), runs_of([P]))) is Flaw.NO_FAIL_TO_PASS
 
 
+def test_nothing_is_fixed_or_kept_where_a_phase_was_never_run() -> None:
+    for before, after in ((runs_of([P]), []), (runs_of([F]), []), ([], runs_of([P]))):
+        found = transitions(before, after)
+        assert (found.fail_to_pass, found.pass_to_pass, found.fail_to_fail) == ((), (), ())
+        assert flaw_of(found) is Flaw.NO_FAIL_TO_PASS
+
+
 def test_flake_rate_is_the_share_of_tests_that_varied() -> None:
     steady = {"a": TestResult(status=P)}
     assert flake_rate([{**steady, **r} for r in runs_of([P, F])]) == 0.5

@@ -9,7 +9,7 @@ import pytest
 
 from tests.toy import RECIPE, Repository, Toy, environment_of, task_of
 from validators.engines import DockerEngine
-from validators.hunks import count_hunks, without_hunk
+from validators.hunks import hunk_paths, without_hunk
 from validators.model import (
     FULL,
     Flaw,
@@ -90,11 +90,11 @@ def test_each_hunk_can_be_left_out(tmp_path: Path) -> None:
     patch = repository.diff(
         {"f.txt": changed(3, 30, 50), "g.txt": "G\n", "new.txt": "n\n", "gone.txt": None}
     )
-    assert count_hunks(patch) == 6
+    assert len(hunk_paths(patch)) == 6
     states = set()
     for number in range(6):
         part = without_hunk(patch, number)
-        assert count_hunks(part) == 5
+        assert len(hunk_paths(part)) == 5
         git = ["git", "-C", str(repository.folder)]
         subprocess.run([*git, "apply", "--index", "-"], input=part, check=True)
         tree = subprocess.run([*git, "write-tree"], check=True, capture_output=True).stdout
@@ -109,7 +109,7 @@ def test_content_that_looks_like_a_header_stays_in_its_hunk(tmp_path: Path) -> N
     patch = repository.diff(
         {"f.txt": changed(50).replace("line 3\n", "diff --git a/x b/x\n@@ -1 +1 @@\n--- a\n")}
     )
-    assert count_hunks(patch) == 2
+    assert len(hunk_paths(patch)) == 2
     assert b"diff --git a/x" not in without_hunk(patch, 0)
 
 
@@ -122,12 +122,12 @@ def test_hunk_probes_are_bounded(tmp_path: Path) -> None:
     repository = Repository(tmp_path / "r", {"f.py": "".join(f"{line}\n" * 8 for line in LINES)})
     text = "".join(f"{line.upper()}\n" + f"{line}\n" * 7 for line in LINES)
     patch = repository.diff({"f.py": text})
-    assert count_hunks(patch) == 60
+    assert len(hunk_paths(patch)) == 60
     variants = [trial.variant for trial in probes_of(task(patch))]
     assert variants[0] == REMARK
     assert 2 <= sum(variant.startswith(HUNK) for variant in variants) <= 8
     one = repository.diff({"f.py": text[:200] + "".join(f"{line}\n" * 8 for line in LINES)[200:]})
-    assert count_hunks(without_hunk(one, 0)) == count_hunks(one) - 1
+    assert len(hunk_paths(without_hunk(one, 0))) == len(hunk_paths(one)) - 1
 
 
 @pytest.mark.docker

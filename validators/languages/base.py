@@ -32,7 +32,6 @@ class Language:
     """
 
     name: str
-    suffixes: frozenset[str]
     classify: Callable[[PurePosixPath], FileClass]
     manifest_paths: Callable[[Sequence[str]], Sequence[str]]
     propose_recipes: Callable[[Mapping[str, str], Sequence[str], datetime], Sequence[Recipe]]

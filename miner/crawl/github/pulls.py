@@ -22,9 +22,6 @@ from miner.model import Clock, Repo
 class GitHub:
     """github.com or a GitHub Enterprise server, told apart by the client's base URL alone."""
 
-    resumable = False
-    """Pages run from the newest update back: a broken crawl is begun again at the top."""
-
     def __init__(
         self,
         client: HttpClient,

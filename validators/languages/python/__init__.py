@@ -8,7 +8,6 @@ from validators.languages.python.report import READERS
 
 LANGUAGE = Language(
     name="python",
-    suffixes=frozenset({".py", ".pyi", ".pyx", ".pxd"}),
     classify=classify,
     manifest_paths=manifest_paths,
     propose_recipes=propose_recipes,

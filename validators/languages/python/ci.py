@@ -1,6 +1,5 @@
-"""What a project's CI says of its interpreters, packages and environment."""
+"""What a project's CI says of its interpreters."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -9,8 +8,6 @@ import yaml
 from validators.languages.python.interpreters import tox_versions, versions_in
 
 _VERSION_KEYS = frozenset({"python-version", "python", "python_version", "python-versions", "py"})
-_APT = re.compile(r"apt(?:-get)?\s+(?:-\S+\s+)*install\s+((?:[^\n&|;\\]|\\\n)+)")
-_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 
 
 def is_ci_file(path: str) -> bool:
@@ -28,16 +25,6 @@ def python_versions(files: Mapping[str, str]) -> Sequence[str]:
         values = list(_values(_document(files[path]), _VERSION_KEYS))
         found += versions_in(values)
         found += tox_versions(files[path])
-    return tuple(dict.fromkeys(found))
-
-
-def apt_packages(files: Mapping[str, str]) -> Sequence[str]:
-    """Debian packages that CI installs before it tests."""
-    found: list[str] = []
-    for path in filter(is_ci_file, files):
-        for match in _APT.finditer(files[path]):
-            words = match.group(1).replace("\\\n", " ").split()
-            found += [word for word in words if _PACKAGE.fullmatch(word)]
     return tuple(dict.fromkeys(found))
 
 

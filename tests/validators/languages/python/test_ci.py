@@ -1,6 +1,6 @@
-"""What CI says of interpreters and packages."""
+"""What CI says of interpreters."""
 
-from validators.languages.python.ci import apt_packages, python_versions
+from validators.languages.python.ci import python_versions
 
 WORKFLOW = """
 on: push
@@ -20,10 +20,6 @@ jobs:
 def test_a_matrix_tells_versions() -> None:
     files = {".github/workflows/ci.yml": WORKFLOW, ".travis.yml": "python:\n  - '3.6'\n  - 2.7\n"}
     assert set(python_versions(files)) == {"3.9", "3.10", "3.11", "3.12", "3.6"}
-
-
-def test_installed_packages_are_told() -> None:
-    assert apt_packages({".github/workflows/ci.yml": WORKFLOW}) == ("libxml2-dev", "libxslt1-dev")
 
 
 def test_a_broken_workflow_tells_nothing() -> None:
