@@ -25,7 +25,7 @@ _PREFIXES = ("/api/v3", "/api")  # where a GitHub Enterprise server has the same
 class Application:
     """Checks the token, counts, lets faults strike, and hands on to GraphQL, REST or git."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what `serve` lets choose
         self,
         world: World,
         *,
@@ -34,6 +34,7 @@ class Application:
         clock: Callable[[], datetime],
         faults: Faults | None = None,
         limits: Mapping[str, int] | None = None,
+        requests: RequestLog | None = None,
     ) -> None:
         self.world = world
         self._tokens = tuple(tokens)
@@ -42,7 +43,7 @@ class Application:
         self._rest = Rest(world, Shapes(api=base_url, web=WEB_URL))
         self.quota = Quota(clock, limits=limits)
         self.faults = faults or Faults()
-        self.requests = RequestLog()
+        self.requests = requests or RequestLog()
 
     def reply(self, request: Request) -> Reply:
         """Answer one request and log it."""

@@ -45,6 +45,7 @@ def serve(  # noqa: PLR0913  what a test may want to choose
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     faults: Faults | None = None,
     limits: Mapping[str, int] | None = None,
+    requests: RequestLog | None = None,
 ) -> Iterator[Forge]:
     """Serve until the block ends. `port` 0: any free one.
 
@@ -60,6 +61,7 @@ def serve(  # noqa: PLR0913  what a test may want to choose
             clock=clock,
             faults=faults,
             limits=limits,
+            requests=requests,
         )
         with _running(server):
             yield Forge(
