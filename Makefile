@@ -41,9 +41,9 @@ docs-check: .venv/ready  ## README and docs name every command, setting and exit
 
 lock: .venv/ready  ## newest versions into the lock files
 	.venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
-		-o requirements.lock pyproject.toml
+		--extra cluster -o requirements.lock pyproject.toml
 	.venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade \
-		--group dev -o requirements-dev.lock pyproject.toml
+		-c requirements.lock --group dev -o requirements-dev.lock pyproject.toml
 
 clean:  ## remove .venv and caches, keep what was mined
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build *.egg-info
