@@ -1,16 +1,23 @@
 """What do the tests say? Given a tree, a recipe and patches — no GitHub, no SQL, no web.
 
-    model.py        the values: Recipe, Run, Verdict, Grade …        errors.py  machinery only
-    engine.py       Protocols ContainerEngine and Container          engines/   Docker, podman
-    base_images.py  python:X.Y-slim where a registry answers, else made here
-    environment.py  recipe → environment image                       dockerfile.py  the same as text
-    languages/      one folder or file a language
-    reporter.py     the one-file plug-in that reports from inside the tests
-    patching.py     patches onto a tree                              run.py     one Run
-    verification.py repeated runs → Verdict                          grading.py pure rules
-    evaluation.py   model patch → Grade                              infra.py   broken-machine marks
-    examination.py  recipes tried in order → Examination
-    workshop.py     picklable settings that do all this on any machine
+The words      model.py  the values: Recipe, Run, Verdict, Grade …        errors.py  machinery only
+               engine.py  Protocols ContainerEngine and Container  languages/  one a language
+Engines        engines/  Docker, podman                  base_images.py  python:X.Y-slim, or made
+               debian.py, interpreters.py  what it is made of    images.py  what may go again
+Environments   environment.py  recipe → environment image        install.py  the install run
+               installation.py, dockerfile.py  its commands (pure)
+               infra.py  marks of a broken machine       tree.py, patched_text.py  reading a tree
+One run        run.py  a fresh container, patches on, tests under limits → Run
+               reporter.py  the one-file plug-in that reports from inside the tests
+               transcript.py  what it sent                invocation.py  how the tests are called
+               patching.py, worktree.py  patches onto a tree     selection.py  which test files
+               trial.py  what is asked of one run         bytecode.py  compiled once for all runs
+Verdicts       examination.py  recipes tried in order → Examination
+               verification.py  repeated runs → Verdict   grading.py  its rules (pure)
+               procession.py  runs in a row               probes.py, hunks.py  asked once more
+Grades         evaluation.py  model patch → Grade         restoration.py  what is put back (pure)
+               guarded.py  what must not change           suspicion.py  what is flagged (pure)
+Anywhere       workshop.py  picklable settings that do all this on any machine
 
 Layout of an environment image (made by environment.py, used by run.py):
     /opt/venv                   the virtual environment, owned by root, bytecode compiled

@@ -3,6 +3,8 @@
 size.py        files, hunks, lines and a difficulty by rule
 leak.py        does the text give the fix away?
 clarity.py     does the text say enough, and do the tests ask for more than it says?
+wording.py     do the tests check exact words that the text does not give?
+measure.py     what a signal is      stage.py  the loop
 """
 
 from miner.assess import clarity, leak, size, wording

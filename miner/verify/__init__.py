@@ -2,4 +2,5 @@
 
 stage.py      claims, submits, stores        recipes.py   which stored recipes to try first
 bench.py      what crosses to a worker       judgement.py examination → instance or rejection
+advisor.py    asks a model for a recipe (optional)
 """

@@ -1,4 +1,4 @@
-"""Verify: lease a candidate → `validators.examine` through the executor → Instance | Rejection.
+"""Verify: lease a candidate → `Workshop.examine` through the executor → Instance | Rejection.
 
 The executor computes, this stage writes: workers need no database. A result is written only while
 its lease is ours, so a worker that was given up for lost can do no harm.

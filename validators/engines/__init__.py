@@ -4,7 +4,8 @@ docker.py       the engine: images, containers, sweep     container.py  one runn
 confinement.py  what a container may do (pure)            channel.py    how a report gets out
 streams.py      hijacked connections, head and tail       disk.py       the disk watcher
 ownership.py    whose container is it                     faults.py     machinery → one sentence
-sockets.py      where engines listen
+sockets.py      where engines listen                      commands.py   commands and their deadlines
+labels.py       image labels, spelled for every engine
 """
 
 from validators.engines.docker import DockerEngine
