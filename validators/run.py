@@ -32,7 +32,7 @@ from validators.model import (
 )
 from validators.transcript import DIED, Transcript, authentic, read_transcript
 from validators.trial import Trial
-from validators.worktree import PATCH_FAILED, kit_tar, prepare_script
+from validators.worktree import AFTERWARDS_FAILED, PATCH_FAILED, kit_tar, prepare_script
 
 RUN_LABEL = "miner.run"
 PREPARE_S = 300.0
@@ -195,6 +195,8 @@ def _prepared(container: Container, files: bytes) -> tuple[Flaw | None, Outcome]
     outcome = container.exec(
         ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=files
     )
+    if outcome.exit_code == AFTERWARDS_FAILED:
+        return Flaw.BUILD_FAILED, outcome
     number = outcome.exit_code - PATCH_FAILED
     if 0 <= number < len(_PATCH_FLAWS):
         return _PATCH_FLAWS[number], outcome

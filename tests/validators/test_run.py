@@ -159,6 +159,26 @@ def test_history():
     assert found.results["test_git.py::test_history"].status is TestStatus.PASSED, found.outcome
 
 
+def test_what_a_probe_needs_and_cannot_have_is_no_failure_of_the_machine(
+    engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    files = {"test_a.py": "def test_a():\n    pass\n"}
+    tree = Repository(tmp_path / "p", files).tree()
+    found, plain = runs_of(
+        tree,
+        environment_of(toy_image),
+        [
+            Trial(phase=Phase.PROBE, variant="v", after_patching="no-such-compiler x\ntrue\n"),
+            Trial(phase=Phase.PROBE, variant="w", after_patching="true\n"),
+        ],
+        selection=(),
+        engine=engine,
+    )
+    assert found.flaw is Flaw.BUILD_FAILED
+    assert "no-such-compiler" in found.detail
+    assert plain.flaw is None
+
+
 def test_build_runs_after_patching_and_its_failure_is_a_flaw(
     engine: DockerEngine, toy_image: Image, tmp_path: Path
 ) -> None:

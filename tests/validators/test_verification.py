@@ -24,6 +24,7 @@ from validators.model import (
 from validators.probes import CLOCK, HASH_SEED, ORDER, PLACE
 from validators.selection import runnable, selected
 from validators.verification import verify
+from validators.worktree import AFTERWARDS_FAILED
 
 IMAGE = Image(digest="sha256:1", tag="t:1")
 RECIPE = Recipe(language="python", python="3.12", lock="")
@@ -109,6 +110,15 @@ def test_full_repeats_three_times_and_probes() -> None:
     assert verdict.pass_to_pass == ()
     assert verdict.left_out == (("t.py::b", f"fails in a probe: {CLOCK}"),)
     assert "MINER_CLOCK_SHIFT_S" in engine.containers[7].env
+
+
+def test_a_probe_that_cannot_be_set_up_leaves_a_mark_alone() -> None:
+    """An image without a compiler cannot shift the clock: no reason to give the task up."""
+    no_compiler = Script(prepare=Outcome(exit_code=AFTERWARDS_FAILED, output=b"cc: not found"))
+    verdict, _ = check(*[BEFORE, AFTER] * 3, BEFORE, no_compiler, AFTER, AFTER, AFTER, policy=FULL)
+    assert verdict.accepted
+    assert verdict.pass_to_pass == ("t.py::b",)
+    assert verdict.marks == (f"probe_failed: {CLOCK}",)
 
 
 def test_stops_when_nothing_can_be_fixed() -> None:
