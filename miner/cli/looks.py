@@ -114,6 +114,7 @@ def funnel_rows(counted: Funnel) -> list[tuple[str, int]]:
         *((f"verify: {flaw}", count) for flaw, count in counted.verify_rejections.items()),
         ("instances", counted.instances),
         ("assessed", counted.assessed),
+        *((f"publish: {reason}", count) for reason, count in counted.left_out.items()),
         ("in the newest snapshot", counted.published),
     ]
 

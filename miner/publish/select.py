@@ -9,7 +9,8 @@ from datetime import date
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchSet
 
-from miner.model import Instance, Split
+from miner.model import Candidate, Instance, Split
+from miner.publish.families import families
 
 NAME = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z0-9]+)?")
 """Snapshot names: a date, and a suffix when a day has several."""
@@ -23,22 +24,33 @@ class Selection:
     excluded: tuple[tuple[str, str], ...]
 
 
-def select(instances: Sequence[Instance], *, window: tuple[date | None, date | None]) -> Selection:
+def select(
+    instances: Sequence[Instance],
+    *,
+    window: tuple[date | None, date | None],
+    earlier: Sequence[Candidate] = (),
+) -> Selection:
     """Every accepted, well-formed instance of the window, each fix once (the earliest merge).
 
-    All members bear the label `test`: a task set for measuring models has no other use.
+    A fix is told again by a backport or a second try: the same patch or the same issue. `earlier`
+    are the tasks merged before the window, whose copies are nothing new. All members bear the label
+    `test`: a task set for measuring models has no other use.
     """
-    members: list[tuple[Instance, Split]] = []
-    excluded: list[tuple[str, str]] = []
-    seen: dict[tuple[int, str], str] = {}
-    for instance in sorted(instances, key=_merge_order):
-        reason = _outside(instance, window) or unfit(instance) or _twin(instance, seen)
-        if reason is None:
-            members.append((instance, Split.TEST))
-        else:
-            excluded.append((instance.candidate.instance_id, reason))
+    refused = [(each, _outside(each, window) or unfit(each)) for each in instances]
+    fit = [instance for instance, reason in refused if reason is None]
+    copies = {
+        copy: why
+        for family in families([*earlier, *(instance.candidate for instance in fit)])
+        for copy, why in family.copies.items()
+    }
+    ids = {instance.candidate.instance_id for instance in fit}
+    excluded = [(each.candidate.instance_id, reason) for each, reason in refused if reason]
+    excluded += [(copy, why) for copy, why in copies.items() if copy in ids]
+    members = [each for each in fit if each.candidate.instance_id not in copies]
     return Selection(
-        members=tuple(sorted(members, key=lambda member: member[0].candidate.instance_id)),
+        members=tuple(
+            (each, Split.TEST) for each in sorted(members, key=lambda m: m.candidate.instance_id)
+        ),
         excluded=tuple(sorted(excluded)),
     )
 
@@ -100,13 +112,3 @@ def _outside(instance: Instance, window: tuple[date | None, date | None]) -> str
     if (start and merged < start) or (end and merged > end):
         return "merged outside the window"
     return None
-
-
-def _twin(instance: Instance, seen: dict[tuple[int, str], str]) -> str | None:
-    candidate = instance.candidate
-    first = seen.setdefault((candidate.repo_id, candidate.patch_hash), candidate.instance_id)
-    return None if first == candidate.instance_id else f"same patch as {first}"
-
-
-def _merge_order(instance: Instance) -> tuple[object, ...]:
-    return instance.candidate.merged_at, instance.candidate.instance_id

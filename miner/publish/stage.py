@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Protocol
 
 from miner.errors import ConfigError
-from miner.model import Instance, Member, Snapshot
+from miner.model import Candidate, Instance, Member, Snapshot
 from miner.progress import Progress
 from miner.publish.row import ExportRow, canonical, export_row
 from miner.publish.select import NAME, Selection, select
@@ -18,6 +18,10 @@ class Store(Protocol):
 
     def instances(self, *, window: tuple[date | None, date | None]) -> Sequence[Instance]:
         """Newest accepted instance per instance id with merged_at in the window, sorted by id."""
+        ...
+
+    def earlier(self, day: date) -> Sequence[Candidate]:
+        """Candidates (without patches) of the accepted instances merged before that day."""
         ...
 
     def signals(self, instance_ids: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
@@ -59,7 +63,11 @@ def plan(
             f"{name!r} is no snapshot name: write a date like {now:%Y-%m-%d}, "
             f"or {now:%Y-%m-%d}-b for a second one of that day."
         )
-    selection = select(store.instances(window=window), window=window)
+    selection = select(
+        store.instances(window=window),
+        window=window,
+        earlier=() if window[0] is None else store.earlier(window[0]),
+    )
     rows = _rows(store, selection, name=name, dockerfile=dockerfile)
     lines = {row.instance_id: canonical(row) for row in rows}
     snapshot = Snapshot(

@@ -7,5 +7,5 @@ closing.py    which issues the pull closes, and why a link does not count
 statement.py  problem_statement and hints_text as they stood before the fix
 gates.py      the ordered reasons for a no        policy.py  what a maintainer may change
 people.py     people and programs                 version.py "major.minor" of the base
-licence.py    the licence of the base's tree      families.py backports and second tries
+licence.py    the licence of the base's tree
 """

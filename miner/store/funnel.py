@@ -1,5 +1,7 @@
 """Counts by stage and reason, always over the newest version of each pull."""
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -24,7 +26,7 @@ class Funnel:
     """From pulls to published instances. Reasons: gate or flaw → how many, most frequent first.
 
     `pulls` = `waiting_split` + `candidates` + all `split_rejections`; `candidates` =
-    `waiting_verify` + `instances` + all `verify_rejections`.
+    `waiting_verify` + `instances` + all `verify_rejections`. `left_out`: of the newest snapshot.
     """
 
     pulls: int = 0
@@ -36,6 +38,7 @@ class Funnel:
     instances: int = 0
     verify_rejections: Mapping[str, int] = field(default_factory=dict)
     assessed: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
     published: int = 0  # in the newest snapshot
 
 
@@ -59,6 +62,7 @@ def funnel(sql: Sql, *, repo: str | None = None) -> Funnel:
             instances=instances,
             verify_rejections=answers,
             assessed=_assessed(connection, split, repo),
+            left_out=_left_out(connection, split, repo),
             published=_published(connection, split, repo),
         )
 
@@ -130,5 +134,23 @@ def _published(connection: Connection, split: Subquery, repo: str | None) -> int
     return _count(connection, query)
 
 
-def _sorted(counts: dict[str, int]) -> dict[str, int]:
+def _left_out(connection: Connection, split: Subquery, repo: str | None) -> dict[str, int]:
+    """Why instances are not in the newest snapshot ("same patch", …) → how many."""
+    newest = select(SNAPSHOTS.c.excluded).order_by(SNAPSHOTS.c.id.desc()).limit(1)
+    excluded = json.loads(connection.execute(newest).scalar() or "[]")
+    of_repo = (
+        select(CANDIDATES.c.instance_id)
+        .join(split, split.c.split_id == CANDIDATES.c.split_id)
+        .where(_of(split, repo))
+    )
+    ids = set(connection.execute(of_repo).scalars()) if excluded else set()
+    return _sorted(Counter(_kind(reason) for instance_id, reason in excluded if instance_id in ids))
+
+
+def _kind(reason: str) -> str:
+    """A reason without the facts of its instance: "same patch as …", "not accepted: …"."""
+    return reason.partition(": ")[0].partition(" as ")[0]
+
+
+def _sorted(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

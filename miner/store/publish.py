@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from sqlalchemy import Connection, Row, Select, exists, func, select
 
 from miner.errors import ConfigError, FatalError, SnapshotFrozenError
-from miner.model import Instance, Member, Signal, Snapshot, Split
+from miner.model import Candidate, Instance, Member, Signal, Snapshot, Split
 from miner.store import blobs, documents
 from miner.store.connection import Sql
 from miner.store.newest import (
@@ -136,6 +136,13 @@ class PublishStore:
             query = query.where(CANDIDATES.c.merged_at < _midnight(last + timedelta(days=1)))
         with self._sql.read() as connection:
             return read_instances(connection, query)
+
+    def earlier(self, day: date) -> Sequence[Candidate]:
+        """Candidates (without patches) of the accepted instances merged before that day."""
+        query = current_instances().with_only_columns(CANDIDATES.c.document)
+        with self._sql.read() as connection:
+            found = connection.execute(query.where(CANDIDATES.c.merged_at < _midnight(day)))
+            return tuple(documents.CANDIDATE.load(row.document) for row in found)
 
     def buried(self) -> Mapping[str, str]:
         """Newest names of the repositories that the source no longer shows → why."""

@@ -18,7 +18,7 @@ def ids(*instances: Instance, window: tuple[date | None, date | None] = ALL) -> 
 
 
 def test_members_are_sorted_by_id() -> None:
-    second = instance(of=candidate(instance_id="a__a-1", patch_hash="other"))
+    second = instance(of=candidate(instance_id="a__a-1", patch_hash="other", issue_numbers=(4,)))
     assert ids(instance(), second) == ["a__a-1", "o__r-7"]
 
 
@@ -34,6 +34,28 @@ def test_a_backport_is_left_out_with_the_id_of_its_original() -> None:
     selection = select([instance(of=backport), instance()], window=ALL)
     assert [m.candidate.instance_id for m, _ in selection.members] == ["o__r-7"]
     assert selection.excluded == (("o__r-9", "same patch as o__r-7"),)
+
+
+def test_a_second_try_is_left_out_with_the_id_of_the_first() -> None:
+    second = candidate(instance_id="o__r-9", patch_hash="other", merged_at=NOON + timedelta(days=1))
+    selection = select([instance(of=second), instance()], window=ALL)
+    assert selection.excluded == (("o__r-9", "same issue as o__r-7"),)
+
+
+def test_a_copy_of_what_was_merged_before_the_window_is_nothing_new() -> None:
+    day = NOON.date()
+    old = candidate(instance_id="o__r-1", merged_at=NOON - timedelta(days=40))
+    selection = select([instance()], window=(day, None), earlier=[old])
+    assert selection.members == ()
+    assert selection.excluded == (("o__r-7", "same patch as o__r-1"),)
+
+
+def test_what_no_grader_could_use_takes_no_copy_s_place() -> None:
+    flaky = instance(
+        verdict=verdict(flaw=Flaw.FLAKY),
+        of=candidate(instance_id="o__r-1", merged_at=NOON - timedelta(days=1)),
+    )
+    assert ids(flaky, instance()) == ["o__r-7"]
 
 
 @pytest.mark.parametrize(

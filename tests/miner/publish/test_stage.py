@@ -57,7 +57,32 @@ def test_other_content_under_the_same_name_is_refused(database: Database) -> Non
 
 def test_what_is_left_out_is_kept_with_its_reason(database: Database) -> None:
     add_instances(database, candidate(1), candidate(2, patch_hash="h1"))
-    assert freeze(database).excluded == (("o__r-2", "same patch as o__r-1"),)
+    add_instances(database, candidate(3, issue_numbers=(1001,)))
+    assert freeze(database).excluded == (
+        ("o__r-2", "same patch as o__r-1"),
+        ("o__r-3", "same issue as o__r-1"),
+    )
+    funnel = database.admin.funnel(repo="o/r")
+    assert dict(funnel.left_out) == {"same issue": 1, "same patch": 1}
+    assert (funnel.instances, funnel.published) == (3, 1)
+    assert database.admin.funnel(repo="o/other").left_out == {}
+
+
+def test_a_copy_of_an_older_fix_is_no_news(database: Database) -> None:
+    day = candidate(1).merged_at.date()
+    late = {"merged_at": candidate(1).merged_at + timedelta(days=40)}
+    add_instances(
+        database, candidate(1), candidate(2, patch_hash="h1", **late), candidate(3, **late)
+    )
+    snapshot, _ = plan(
+        database.publish,
+        name=NAME,
+        window=(day + timedelta(days=9), None),
+        dockerfile=dockerfile,
+        now=NOW,
+    )
+    assert [member.instance_id for member in snapshot.members] == ["o__r-3"]
+    assert snapshot.excluded == (("o__r-2", "same patch as o__r-1"),)
 
 
 def test_a_plan_freezes_nothing(database: Database) -> None:

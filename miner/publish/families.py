@@ -3,21 +3,22 @@
 A snapshot should count a family once, and a model that has seen one member has seen them all.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from miner.model import Candidate
 
-SAME_ISSUE = "same_issue"
-SAME_PATCH = "same_patch"
+SAME_ISSUE = "same issue"
+SAME_PATCH = "same patch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Two or more instance ids, first merged first, and what binds them."""
+    """Two or more instance ids, first merged first, and what binds each to those before."""
 
     members: tuple[str, ...]
-    reasons: tuple[str, ...]
+    copies: Mapping[str, str]
+    """Every member but the first → "same patch as" or "same issue as" an earlier one."""
 
     @property
     def first(self) -> str:
@@ -53,17 +54,26 @@ def _root(leader: dict[Hashable, Hashable], key: Hashable) -> Hashable:
 
 
 def _family(group: Sequence[Candidate]) -> Family:
-    seen: set[Hashable] = set()
-    reasons = set()
-    for candidate in group:
-        for reason, key in _keys(candidate):
-            if key in seen:
-                reasons.add(reason)
-            seen.add(key)
     return Family(
         members=tuple(candidate.instance_id for candidate in group),
-        reasons=tuple(sorted(reasons)),
+        copies={
+            candidate.instance_id: _bond(candidate, group[:place], group)
+            for place, candidate in enumerate(group)
+            if place
+        },
     )
+
+
+def _bond(candidate: Candidate, before: Sequence[Candidate], group: Sequence[Candidate]) -> str:
+    """What binds it to the first member that it shares something with: one merged before it, or,
+    where only a later one binds it to the family, that."""
+    keys = {key: reason for reason, key in _keys(candidate)}
+    for other in (*before, *group):
+        shared = [keys[key] for _, key in _keys(other) if key in keys]
+        if shared and other is not candidate:
+            reason = SAME_PATCH if SAME_PATCH in shared else SAME_ISSUE
+            return f"{reason} as {other.instance_id}"
+    raise AssertionError(f"{candidate.instance_id} is in a family it shares nothing with.")
 
 
 def _keys(candidate: Candidate) -> Iterator[tuple[str, Hashable]]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from miner.model import Candidate
-from miner.split.families import families
+from miner.publish.families import families
 from tests.miner.split.pulls import OPENED
 
 
@@ -47,14 +47,14 @@ def test_a_backport_has_the_same_patch() -> None:
     (family,) = families([backport, fix])
     assert family.members == ("o1__r-3", "o1__r-9")
     assert family.first == "o1__r-3"
-    assert family.reasons == ("same_patch",)
+    assert family.copies == {"o1__r-9": "same patch as o1__r-3"}
 
 
 def test_a_second_try_has_the_same_issue() -> None:
     (family,) = families(
         [_candidate(1, issues=(5, 6), patch="a"), _candidate(2, issues=(6,), patch="b")]
     )
-    assert family.reasons == ("same_issue",)
+    assert family.copies == {"o1__r-2": "same issue as o1__r-1"}
 
 
 def test_a_fork_has_the_same_patch_but_its_own_issues() -> None:
@@ -77,7 +77,11 @@ def test_what_binds_two_families_joins_them() -> None:
     ]
     (family,) = families(candidates)
     assert family.members == ("o1__r-1", "o1__r-2", "o1__r-3", "o1__r-4")
-    assert family.reasons == ("same_issue", "same_patch")
+    assert family.copies == {
+        "o1__r-2": "same issue as o1__r-3",
+        "o1__r-3": "same issue as o1__r-1",
+        "o1__r-4": "same patch as o1__r-3",
+    }
 
 
 @given(
@@ -97,6 +101,7 @@ def test_a_candidate_is_in_one_family_whatever_the_order(
     members = [member for family in found for member in family.members]
     assert len(members) == len(set(members))
     assert families(reversed(candidates)) == found
+    assert all(set(family.copies) == set(family.members[1:]) for family in found)
     homes = {member: family for family in found for member in family.members}
     for one in candidates:
         for other in candidates:
