@@ -36,6 +36,7 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.BUILD_ISOLATION, r"ImportError: No module named '?([\w.]+)'?"),
     (FailureClass.PACKAGE_NOT_FOUND, r"Because ([\w.\[\]-]+) was not found in the package"),
     (FailureClass.PACKAGE_NOT_FOUND, r"E: Unable to locate package (\S+)"),
+    (FailureClass.PACKAGE_NOT_FOUND, r"E: Package '([^']+)' has no installation candidate"),
     (FailureClass.NO_MATCHING_VERSION, r"there (?:is|are) no versions? of ([\w.\[\]-]+)"),
     (FailureClass.NO_MATCHING_VERSION, r"Because (?:only )?([\w.\[\]-]+)"),
     (FailureClass.OUTSIDE_TREE, r"Failed to download(?: and build)? `([^`]* @ \w+://[^`]*)`"),

@@ -36,6 +36,9 @@ _NOT_RUN = re.compile(r"(^|/)_?(fuzz|bench|perf|profil|typing|mypy|type_)")
 _IS_TEST = re.compile(r"tests?(_|$)|conftest$")
 """Modules of tests that import each other, from wherever they are run."""
 
+_CALLS_PIP = re.compile(
+    r"""-m["',\s]+pip\b|["']pip3?["'],\s*["'](un)?install|["']pip3? (un)?install"""
+)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _RUNNERS = frozenset({"pytest", "_pytest", "nose"})
 
@@ -45,11 +48,13 @@ class Needs:
     """Modules imported outside of any `try`, and plug-ins whose fixtures or marks are used.
 
     `inner` modules are imported only when a function runs: perhaps made by the test itself.
+    `calls_pip`: a test starts pip in its own environment.
     """
 
     modules: frozenset[str]
     inner: frozenset[str]
     plugins: frozenset[str]
+    calls_pip: bool = False
 
 
 def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
@@ -62,6 +67,7 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
     inner: set[str] = set()
     plugins: set[str] = set()
     defined: set[str] = set()
+    calls_pip = False
     for path, text in files.items():
         if not path.endswith(".py") or classify(PurePosixPath(path)) is not FileClass.TEST:
             continue
@@ -70,6 +76,7 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
         tree = syntax_tree(text)
         if tree is None:
             continue
+        calls_pip = calls_pip or _CALLS_PIP.search(text) is not None
         modules |= set(_imports(tree.body))
         functions = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
         inner |= {name for node in functions for name in _imports(node.body)}
@@ -85,6 +92,7 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
         modules=frozenset(name for name in modules - own if not _IS_TEST.match(name)),
         inner=frozenset(name for name in inner - modules - own if not _IS_TEST.match(name)),
         plugins=frozenset(used),
+        calls_pip=calls_pip,
     )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from validators.languages.base import FileClass
-from validators.languages.python import ci, distributions, pytest_settings, workflows
+from validators.languages.python import ci, distributions, pytest_settings, shell_lines, workflows
 from validators.languages.python import requirement_files as requirements
 from validators.languages.python.as_of import can_edit, exemptions
 from validators.languages.python.conversion import converted
@@ -21,7 +21,7 @@ from validators.model import ProjectInstall, Recipe
 _NAMES = frozenset(
     [
         *("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", ".pytest.ini"),
-        *("noxfile.py", "Pipfile", "requirements.txt"),
+        *("noxfile.py", "Pipfile", "requirements.txt", ".gitmodules"),
     ]
 )
 _CONDA_FILES = ("environment.yml", "environment-dev.yml", "environment.yaml", "ci/environment.yml")
@@ -36,6 +36,7 @@ def manifest_paths(paths: Sequence[str]) -> Sequence[str]:
         if path in _NAMES
         or path in _CONDA_FILES
         or ci.is_ci_file(path)
+        or shell_lines.is_script(path)
         or requirements.is_requirement_file(path)
         or (path.endswith(".py") and classify(PurePosixPath(path)) is FileClass.TEST)
     )
@@ -56,8 +57,7 @@ def propose_recipes(
     proposals = []
     for python in pythons[:2]:
         base = _base(manifest, paths, python, date)
-        if builds_suites(files):
-            base = replace(base, runner="unittest", test_cmd="python -m unittest -v")
+        base = _with_runner(_with_system(base, files), files, paths)
         own = _own_lines(manifest, files)
         proposals.append(replace(base, requirements=_joined(own, declared, needed)))
         if declared:
@@ -88,6 +88,26 @@ def _base(manifest: Manifest, paths: Sequence[str], python: str, date: datetime)
     )
 
 
+def _with_system(recipe: Recipe, files: Mapping[str, str]) -> Recipe:
+    """With what lies outside of Python: system packages and variables."""
+    stated = shell_lines.apt_packages(files)
+    return replace(
+        recipe,
+        apt=tuple(dict.fromkeys((*recipe.apt, *stated))),
+        env_vars=shell_lines.tox_variables(files.get("tox.ini", "")),
+    )
+
+
+def _with_runner(recipe: Recipe, files: Mapping[str, str], paths: Sequence[str]) -> Recipe:
+    """pytest, unless the tests are written for another runner or always run by Django's."""
+    if builds_suites(files):
+        return replace(recipe, runner="unittest", test_cmd="python -m unittest -v")
+    command = shell_lines.django_command(files, paths)
+    if command is None or pytest_settings.read_options(files):
+        return recipe
+    return replace(recipe, runner="django", test_cmd=command)
+
+
 def _project_install(manifest: Manifest, python: str, date: datetime) -> ProjectInstall:
     if not manifest.installable:
         return ProjectInstall.NONE
@@ -108,6 +128,7 @@ def _pythons(manifest: Manifest, files: Mapping[str, str], date: datetime) -> Se
         *versions_in(line.rpartition("::")[2].strip() for line in classifiers),
         *ci.python_versions(files),
         *tox_versions(files.get("tox.ini", "")),
+        *shell_lines.docker_pythons(files),
         *(version for name in _CONDA_FILES for version in conda_pythons(files.get(name, ""))),
     ]
     return choose_pythons(requires=manifest.requires_python, declared=declared, date=date)
@@ -128,9 +149,10 @@ def _own_lines(manifest: Manifest, files: Mapping[str, str]) -> Sequence[str]:
 
 
 def _named_extras(manifest: Manifest, files: Mapping[str, str]) -> list[str]:
-    """Extras that tox or nox install for tests, whatever they are called."""
-    nox = " ".join(workflows.nox_lines(files.get("noxfile.py", "")))
-    named = {name for names in re.findall(r"\.\[([^\]]*)\]", nox) for name in names.split(",")}
+    """Extras that tox, nox or scripts install for tests, whatever they are called."""
+    lines = (*workflows.nox_lines(files.get("noxfile.py", "")), *shell_lines.pip_lines(files))
+    listed = re.findall(r"\.\[([^\]]*)\]", " ".join(lines))
+    named = {name.strip() for names in listed for name in names.split(",")}
     named.update(requirements.tox_extras(files.get("tox.ini", "")))
     return [name for name in manifest.extras if name in named and name not in {"docs", "doc"}]
 
@@ -158,6 +180,9 @@ def _declared(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]
             lines.append(line)
     for path in requirements.test_requirement_files(paths):
         lines += requirements.expand(path, files)
+    if not lines and not _chosen(manifest.extras):
+        for line in shell_lines.pip_lines(files):
+            lines += requirements.expand(line[3:], files) if line[:3] == "-r " else [line]
     # an address in place of a version names another place than the index: by name, then
     named = [re.split(r"\s*@\s*\w+(?:\+\w+)?:", line)[0] for line in lines]
     return requirements.without_tools(line for line in named if requirements.requirement_name(line))
@@ -165,11 +190,17 @@ def _declared(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]
 
 def _needed(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) -> Sequence[str]:
     """What tests import, and the plug-ins that pytest's options, fixtures and marks call for."""
-    needs = needs_of_tests(files, paths)
+    # what a submodule would bring is not on the index, or is another of the same name
+    absent = [
+        f"{path}/__init__.py" for path in shell_lines.submodules(files.get(".gitmodules", ""))
+    ]
+    needs = needs_of_tests(files, [*paths, *absent])
     inner = {module for module in needs.inner if distributions.is_known(module)}
     modules = [distributions.distribution_of(name) for name in sorted(needs.modules | inner)]
     own = requirements.requirement_name(manifest.name or "")
     found = [*modules, *sorted(needs.plugins), *pytest_settings.plugins(files)]
+    if needs.calls_pip:
+        found += ["pip", "setuptools", "wheel"]  # environments have no installer of their own
     return tuple(name for name in found if name != own and name not in distributions.LEFT_OUT)
 
 

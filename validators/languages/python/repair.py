@@ -24,6 +24,9 @@ from validators.model import (
 
 _MISSING = re.compile(r"No module named '?([A-Za-z_][\w.]*)'?")
 _NOT_BUILT = re.compile(rb"Failed to (?:download and )?build `([\w.-]+)(?:==| @)")
+_NOT_IN_DEBIAN = re.compile(
+    rb"E: (?:Unable to locate package |Package ')([a-z0-9][a-z0-9+.-]+?)(?:'|\s|$)"
+)
 _NOT_IMPORTED = re.compile(r"could not import '([A-Za-z_]\w*)")
 _UNKNOWN_OPTION = re.compile(r"unrecognized arguments: ([^\n]+)")
 _UNKNOWN_FIXTURE = re.compile(r"fixture '(\w+)' not found")
@@ -139,7 +142,9 @@ def _package_not_found(
     """A guessed name, or a declared one that is gone: without it; of apt, without that package."""
     del files
     if problem.step == "apt":
-        return (replace(recipe, apt=tuple(name for name in recipe.apt if name != problem.detail)),)
+        gone = {name.decode() for name in _NOT_IN_DEBIAN.findall(problem.outcome.output)}
+        kept = (name for name in recipe.apt if name not in {problem.detail, *gone})
+        return (replace(recipe, apt=tuple(kept)),)
     return (_without(recipe, problem.detail),)
 
 

@@ -11,8 +11,6 @@ jobs:
         python-version: [3.9, 3.10, "3.11", pypy3.9]
     steps:
       - run: |
-          sudo apt-get update && sudo apt-get install -y --no-install-recommends libxml2-dev \\
-            libxslt1-dev
           tox -e py312
 """
 
