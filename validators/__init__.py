@@ -14,6 +14,7 @@ One run        run.py  a fresh container, patches on, tests under limits → Run
                trial.py  what is asked of one run         bytecode.py  compiled once for all runs
 Verdicts       examination.py  recipes tried in order → Examination
                verification.py  repeated runs → Verdict   grading.py  its rules (pure)
+               flakiness.py  how much repeats differ (pure)
                procession.py  runs in a row               probes.py, hunks.py  asked once more
 Grades         evaluation.py  model patch → Grade         restoration.py  what is put back (pure)
                guarded.py  what must not change           suspicion.py  what is flagged (pure)

@@ -146,6 +146,7 @@ class Limits:
     disk_mb: int = 4096
     output_mb: int = 16
     network: bool = False
+    uid: int | None = None  # in a run: another user than `guest`, one without a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +229,7 @@ class Policy:
     repeats: int
     probes: bool
     whole_suite: bool = False
+    probes_s: float = 1800.0  # probes begin within so many seconds; a mark names what is left
 
 
 QUICK = Policy(name="quick", repeats=2, probes=False)
@@ -263,6 +265,8 @@ class Verdict:
     left_out: tuple[tuple[str, str], ...] = ()  # (test id, reason)
     flake_rate: float = 0.0  # 0 to 1: of the tests of a phase, those that varied; the larger one
     marks: tuple[str, ...] = ()  # e.g. "all_fail_to_pass_missing_before"
+    flake_rates: tuple[tuple[str, float], ...] = ()  # (test id, rate) where above 0
+    run_flake_rates: tuple[tuple[str, float], ...] = ()  # ("before 1", rate)
     flaw: Flaw | None = None
     detail: str = ""
     policy: str = ""

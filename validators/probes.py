@@ -16,13 +16,23 @@ from validators.model import Flaw, Phase, Run, Task, TestStatus, Verdict
 from validators.patching import file_patches
 from validators.trial import Trial
 
+OTHER_UID = 4242
 CLOCK_SHIFT_S = 2 * 365 * 24 * 3600
 MOST_HUNKS = 8
 """So many hunks of a gold patch are left out in turn; larger patches are sampled evenly."""
 
 CLOCK, HASH_SEED, PLACE, ORDER = "clock two years on", "hash seed", "time zone and locale", "order"
+OWNER = "another user"
 REMARK = "remark instead of the fix"
 HUNK = "without hunk "
+PROBE_FAILED, UNNOTICED, NOT_PROBED = "probe_failed", "unnoticed_hunks", "not_probed"
+"""What marks begin with."""
+
+TAKEN_OUT = "in a probe: "
+"""What the reasons of tests that a probe took out hold."""
+
+
+SURROUNDINGS = frozenset({CLOCK, HASH_SEED, PLACE, ORDER, OWNER})
 
 _LIBRARY = "/tmp/.miner-clock.so"  # noqa: S108 - in the container, whose /tmp is its own
 _COMPILE = f"cc -shared -fPIC -O1 -o {_LIBRARY} {KIT}/clock.c -ldl -lpthread\n"
@@ -43,6 +53,7 @@ def surroundings(task: Task) -> tuple[Trial, ...]:
         replace(after, variant=HASH_SEED, env={"PYTHONHASHSEED": "4242"}),
         replace(after, variant=PLACE, env={"TZ": "Asia/Kathmandu", "LANG": "en_US.UTF-8"}),
         replace(after, variant=ORDER, shuffle_seed=4242),
+        replace(after, variant=OWNER, uid=OTHER_UID),
     )
 
 
@@ -94,12 +105,15 @@ def applied(verdict: Verdict, probes: Sequence[Run]) -> Verdict:
     marks = list(verdict.marks)
     required = (*verdict.fail_to_pass, *verdict.pass_to_pass)
     for run in probes:
-        if run.variant in {CLOCK, HASH_SEED, PLACE, ORDER}:
+        if run.variant in SURROUNDINGS:
             marks += _unusable(run)
             if run.flaw is None:
                 removed |= _changed(run, required, passed=False)
-        elif run.variant == REMARK and run.flaw is None:
-            removed |= _changed(run, verdict.fail_to_pass, passed=True)
+        elif run.variant == REMARK:
+            # A remark must change nothing: as before the fix, nothing collected is honest.
+            marks += _unusable(run) if run.flaw is not Flaw.NO_TESTS_SEEN else []
+            if run.flaw is None:
+                removed |= _changed(run, verdict.fail_to_pass, passed=True)
     marks += _hunk_marks(verdict, [run for run in probes if run.variant.startswith(HUNK)])
     kept = tuple(each for each in verdict.fail_to_pass if each not in removed)
     flaw = None if kept else Flaw.FLAKY
@@ -117,7 +131,7 @@ def applied(verdict: Verdict, probes: Sequence[Run]) -> Verdict:
 
 
 def _unusable(run: Run) -> list[str]:
-    return [f"probe_failed: {run.variant}"] if run.flaw is not None else []
+    return [f"{PROBE_FAILED}: {run.variant}"] if run.flaw is not None else []
 
 
 def _changed(run: Run, required: Sequence[str], *, passed: bool) -> Mapping[str, str]:
@@ -129,12 +143,13 @@ def _changed(run: Run, required: Sequence[str], *, passed: bool) -> Mapping[str,
         result = run.results.get(identifier)
         status = result.status if result is not None else TestStatus.NOT_COLLECTED
         if status in wrong or (not passed and status is not TestStatus.PASSED):
-            found[identifier] = f"{verb} in a probe: {run.variant}"
+            found[identifier] = f"{verb} {TAKEN_OUT}{run.variant}"
     return found
 
 
 def _hunk_marks(verdict: Verdict, runs: Sequence[Run]) -> list[str]:
-    """How much of the fix the FAIL_TO_PASS tests notice."""
+    """How much of the fix the FAIL_TO_PASS tests notice; what is no patch any more says nothing."""
+    runs = [run for run in runs if run.flaw is not Flaw.GOLD_PATCH_DOES_NOT_APPLY]
     unnoticed = [
         run
         for run in runs
@@ -144,7 +159,7 @@ def _hunk_marks(verdict: Verdict, runs: Sequence[Run]) -> list[str]:
             for identifier in verdict.fail_to_pass
         )
     ]
-    return [f"unnoticed_hunks: {len(unnoticed)} of {len(runs)}"] if unnoticed else []
+    return [f"{UNNOTICED}: {len(unnoticed)} of {len(runs)}"] if unnoticed else []
 
 
 def _quoted(path: str) -> str:

@@ -83,7 +83,7 @@ def make_ready(
     """
     recipe = environment.recipe
     call = invocation(recipe, selection=selection, env=trial.env)
-    limits = run_limits(recipe)
+    limits = replace(run_limits(recipe), uid=trial.uid)
     with ExitStack() as stack:
         labels = {RUN_LABEL: trial.phase}
         container = stack.enter_context(engine.run(environment.image, limits, labels=labels))

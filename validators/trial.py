@@ -13,6 +13,7 @@ class Trial:
     `patches` are the test patch, then the gold patch, as far as the phase has them. `env` overrides
     what is fixed for all runs. `after_patching` is bash, run in the patched tree; `files` are in
     the kit for it. `shuffle_seed` other than 0 runs the tests in another order.
+    `uid` other than None runs everything as that user.
     """
 
     phase: Phase
@@ -23,3 +24,4 @@ class Trial:
     after_patching: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
     shuffle_seed: int = 0
+    uid: int | None = None

@@ -7,9 +7,11 @@ be anything; then base, once, as a signal; then the probes. Every run has a fres
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
+from time import monotonic
 
 from validators import grading
 from validators.engine import ContainerEngine, Progress
+from validators.flakiness import flake_rates, flake_rates_by_run
 from validators.model import (
     Environment,
     Flaw,
@@ -20,7 +22,7 @@ from validators.model import (
     TestStatus,
     Verdict,
 )
-from validators.probes import applied, probes_of
+from validators.probes import NOT_PROBED, applied, probes_of
 from validators.procession import runs_of
 from validators.run import summary
 from validators.selection import runnable, selected
@@ -58,6 +60,8 @@ def verify(
     probes = probes_of(task) if policy.probes else ()
     trials = (*required, Trial(phase=Phase.BASE), *probes)
     runs: list[Run] = []
+    probing_since = 0.0
+    cut_short = False
     with closing(
         runs_of(task.tree, environment, trials, selection=selection, engine=engine)
     ) as procession:
@@ -67,11 +71,25 @@ def verify(
             progress(f"{task.instance_id}: {name}: {summary(run)}")
             if len(runs) <= len(required) and (run.flaw is not None or not _hopeful(runs)):
                 break
-            if len(runs) == len(required) and not conclude(runs, policy=policy).accepted:
+            if len(runs) == len(required):
+                if not conclude(runs, policy=policy).accepted:
+                    break
+                probing_since = monotonic()
+            if (
+                len(required) < len(runs) < len(trials)
+                and monotonic() - probing_since > policy.probes_s
+            ):
+                cut_short = True
                 break
     verdict = conclude(runs[: len(required)], policy=policy)
     verdict = replace(verdict, runs=tuple(runs[: len(required) + 1]))
-    return applied(verdict, runs[len(required) + 1 :]) if verdict.accepted and probes else verdict
+    if not verdict.accepted or not probes:
+        return verdict
+    verdict = applied(verdict, runs[len(required) + 1 :])
+    if cut_short:
+        left = f"{NOT_PROBED}: {len(trials) - len(runs)} of {len(probes)}"
+        verdict = replace(verdict, marks=(*verdict.marks, left))
+    return verdict
 
 
 def conclude(runs: Sequence[Run], *, policy: Policy) -> Verdict:
@@ -97,6 +115,8 @@ def conclude(runs: Sequence[Run], *, policy: Policy) -> Verdict:
         left_out=found.left_out,
         flake_rate=max(map(grading.flake_rate, (before, after))),
         marks=grading.marks_of(found) if flaw is None else (),
+        flake_rates=flake_rates(runs),
+        run_flake_rates=flake_rates_by_run(runs),
         flaw=flaw,
         detail=_detail(flaw, found, runs),
         policy=policy.name,

@@ -4,19 +4,17 @@ from typing import Annotated
 
 import typer
 
+from miner.cli.evidence import evidence_document, tell, tell_logs
 from miner.cli.options import JsonOption, RepoOption
-from miner.cli.recipes import tell_attempts
 from miner.cli.speech import report_document, say, say_json, say_report, table
 from miner.cli.wiring import House
 from miner.crawl.github.budget import budgets
 from miner.errors import ConfigError, MinerError
 from miner.rategate import Budget
-from miner.store import Evidence, Funnel
-from validators.model import Run, Verdict
+from miner.store import Funnel
 
 InstanceArgument = Annotated[str, typer.Argument(help="owner__name-123, 123 being the pull.")]
 LogsOption = Annotated[bool, typer.Option("--logs", help="Print the logs of its runs as well.")]
-TAIL_CHARS = 4000
 
 
 def show(
@@ -30,9 +28,9 @@ def show(
     if as_json:
         say_json(evidence_document(found))
         return
-    _tell(found)
+    tell(found)
     if logs:
-        _tell_logs(found)
+        tell_logs(found)
 
 
 def funnel(repo: RepoOption = None, as_json: JsonOption = False) -> None:
@@ -126,112 +124,3 @@ def tell_funnel(counted: Funnel) -> None:
         for name, count in funnel_rows(counted)
     ]
     table("Funnel", ["step", "pulls"], rows)
-
-
-def evidence_document(found: Evidence) -> dict[str, object]:
-    """The evidence, JSON-able; logs as text."""
-    return {
-        "instance_id": found.instance_id,
-        "is_instance": found.is_instance,
-        "rejections": [
-            {"stage": r.stage, "gate": r.gate, "detail": r.detail} for r in found.rejections
-        ],
-        "signals": dict(found.signals),
-        "failures": found.failures,
-        "examinations": [
-            {
-                "policy": stored.policy,
-                "outcome": stored.outcome,
-                "examined_at": stored.examined_at,
-                "attempts": [attempt.reason for attempt in stored.examination.attempts],
-                "verdict": _verdict_document(stored.examination.verdict),
-                "runs": [_run_document(run) for run in stored.examination.verdict.runs],
-            }
-            for stored in found.examinations
-        ],
-    }
-
-
-def _verdict_document(verdict: Verdict) -> dict[str, object]:
-    return {
-        "flaw": verdict.flaw,
-        "detail": verdict.detail,
-        "fail_to_pass": verdict.fail_to_pass,
-        "pass_to_pass": len(verdict.pass_to_pass),
-        "pass_to_fail": verdict.pass_to_fail,
-        "flaky": verdict.flaky,
-        "flake_rate": verdict.flake_rate,
-        "marks": verdict.marks,
-        "left_out": verdict.left_out,
-    }
-
-
-def _run_document(run: Run) -> dict[str, object]:
-    return {
-        "phase": run.phase,
-        "attempt": run.attempt,
-        "variant": run.variant,
-        "exit_code": run.outcome.exit_code,
-        "duration_s": run.outcome.duration_s,
-        "tests": len(run.results),
-        "flaw": run.flaw,
-        "log_tail": run.outcome.output[-TAIL_CHARS:],
-    }
-
-
-def _tell(found: Evidence) -> None:
-    say(f"{found.instance_id}: {'an instance' if found.is_instance else 'no instance'}")
-    for rejection in found.rejections:
-        say(f"rejected by {rejection.stage}: {rejection.gate} – {rejection.detail}")
-    if found.candidate is not None:
-        candidate = found.candidate
-        say(f"base {candidate.base_commit}, merged {candidate.merged_at:%Y-%m-%d}")
-        say(f"issues {', '.join(f'#{number}' for number in candidate.issue_numbers)}")
-        say("\n" + candidate.problem_statement.strip() + "\n")
-        table("Files", ["path", "class"], candidate.file_classes)
-    for stored in found.examinations[:1]:
-        tell_attempts(stored.examination.attempts)
-        _tell_verdict(stored.examination.verdict)
-    if found.signals:
-        table("Signals", ["signal", "value"], sorted(found.signals.items()))
-    for when, error in found.failures:
-        say(f"the machine failed on {when:%Y-%m-%d %H:%M}: {error}")
-
-
-def _tell_verdict(verdict: Verdict) -> None:
-    table(
-        f"Runs ({verdict.policy})",
-        ["phase", "repeat", "variant", "tests", "passed", "exit", "s", "flaw"],
-        [
-            [
-                run.phase,
-                run.attempt,
-                run.variant,
-                len(run.results),
-                sum(result.status == "passed" for result in run.results.values()),
-                run.outcome.exit_code,
-                round(run.outcome.duration_s, 1),
-                run.flaw or "",
-            ]
-            for run in verdict.runs
-        ],
-    )
-    missing = set(verdict.missing_before)
-    table(
-        f"FAIL_TO_PASS: {len(verdict.fail_to_pass)}, PASS_TO_PASS: {len(verdict.pass_to_pass)}",
-        ["test", "before"],
-        [[test, "not collected" if test in missing else "failed"] for test in verdict.fail_to_pass],
-    )
-    if verdict.flaky:
-        say(f"varied ({verdict.flake_rate:.1%} of the tests): {', '.join(verdict.flaky)}")
-    if verdict.flaw is not None:
-        say(f"flaw: {verdict.flaw} – {verdict.detail}")
-    for test, reason in verdict.left_out:
-        say(f"left out: {test} ({reason})")
-
-
-def _tell_logs(found: Evidence) -> None:
-    for stored in found.examinations[:1]:
-        for run in stored.examination.verdict.runs:
-            say(f"--- {run.phase} {run.attempt} {run.variant}".rstrip())
-            say(run.outcome.output.decode("utf-8", "replace"))

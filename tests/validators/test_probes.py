@@ -23,7 +23,7 @@ from validators.model import (
     Tree,
     Verdict,
 )
-from validators.probes import CLOCK, HASH_SEED, HUNK, ORDER, REMARK, applied, probes_of
+from validators.probes import CLOCK, HASH_SEED, HUNK, ORDER, OWNER, REMARK, applied, probes_of
 from validators.verification import verify
 
 WHEN = datetime(2024, 1, 2, tzinfo=UTC)
@@ -140,6 +140,7 @@ from calc import add, unused
 def test_add(): assert add(1, 1) == 2
 def test_year(): assert add(1, 0) == 1 and datetime.date.today().year < 2100 and time.time() < LIMIT
 def test_zone(): assert add(2, 0) == 2 and time.tzname[0] == "UTC"
+def test_user(): assert os.getuid() == 1000
 def test_seed(): assert os.environ["PYTHONHASHSEED"] == "0"
 def test_first(): SEEN.append(1); assert len(SEEN) == 1
 def test_second(): SEEN.append(2); assert SEEN == [1, 2]
@@ -168,6 +169,7 @@ SEEN = []
     assert reasons["test_year"] == f"fails in a probe: {CLOCK}"
     assert "time zone" in reasons["test_zone"]
     assert reasons["test_seed"] == f"fails in a probe: {HASH_SEED}"
+    assert reasons["test_user"] == f"fails in a probe: {OWNER}"
     assert {"test_first", "test_second"} & set(reasons)
     assert verdict.marks == ("unnoticed_hunks: 1 of 2",)
     assert RECIPE.timeout_s > max(run.outcome.duration_s for run in verdict.runs)

@@ -1,11 +1,13 @@
 """The reporter inside real pytest and unittest processes, over a real FIFO."""
 
 import json
+import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.fakes.pipe import NONCE, run_reported
+from tests.fakes.pipe import NONCE, Reported, run_reported
 from validators.languages.python.report import READERS
 from validators.model import TestStatus
 from validators.transcript import events
@@ -340,6 +342,31 @@ class T(unittest.TestCase):
     statuses = [status for status, _ in reported.statuses(READ).values()]
     assert statuses == ["timed_out", "passed", "error", "not_run"]
     assert reported.transcript.ended_with is None
+
+
+def test_unittest_runs_in_another_order_when_asked(project: Path) -> None:
+    def run(seed: int) -> Reported:
+        folder = project / str(seed)
+        shutil.copytree(project / "suite", folder, dirs_exist_ok=True)
+        return run_reported(folder, "-m", "unittest", runner="unittest", shuffle_seed=seed)
+
+    (project / "suite").mkdir()
+    for module in "abcd":
+        body = "".join(f"    def test_{n}(self): self.check()\n" for n in range(5))
+        (project / "suite" / f"test_{module}.py").write_text(
+            "import unittest\nclass Case(unittest.TestCase):\n    open = False\n"
+            "    @classmethod\n    def setUpClass(cls): cls.open = True\n"
+            "    @classmethod\n    def tearDownClass(cls): cls.open = False\n"
+            f"    def check(self): self.assertTrue(self.open)\n{body}"
+        )
+    plain, once, other = run(0), run(7), run(8)
+    assert plain.transcript.started == tuple(sorted(plain.transcript.started))
+    assert len({each.transcript.started for each in (plain, once, other)}) == 3
+    assert sorted(once.transcript.started) == sorted(plain.transcript.started)
+    modules = [test.partition(".")[0] for test in once.transcript.started]
+    assert modules != sorted(modules)
+    assert sum(a != b for a, b in pairwise(modules)) == 3
+    assert once.exit_code == 0
 
 
 def test_load_tests_suite_with_shared_ids_is_ambiguous(project: Path) -> None:

@@ -1,6 +1,7 @@
 """Verdicts from scripted runs: what is asked of the engine, when it stops, what is concluded."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -21,7 +22,7 @@ from validators.model import (
     Tree,
     Verdict,
 )
-from validators.probes import CLOCK, HASH_SEED, ORDER, PLACE
+from validators.probes import CLOCK, HASH_SEED, ORDER, OWNER, PLACE
 from validators.selection import runnable, selected
 from validators.verification import verify
 from validators.worktree import AFTERWARDS_FAILED
@@ -98,7 +99,7 @@ def test_a_fix_is_accepted_after_all_repeats() -> None:
 
 def test_full_repeats_three_times_and_probes() -> None:
     failing_by_clock = events({"t.py::a": "passed", "t.py::b": "failed"})
-    probes = [failing_by_clock, AFTER, AFTER, AFTER]
+    probes = [failing_by_clock, AFTER, AFTER, AFTER, AFTER]
     verdict, engine = check(*[BEFORE, AFTER] * 3, BEFORE, *probes, policy=FULL)
     assert verdict.accepted
     assert [run.variant for run in verdict.runs if run.phase is Phase.PROBE] == [
@@ -106,6 +107,7 @@ def test_full_repeats_three_times_and_probes() -> None:
         HASH_SEED,
         PLACE,
         ORDER,
+        OWNER,
     ]
     assert verdict.pass_to_pass == ()
     assert verdict.left_out == (("t.py::b", f"fails in a probe: {CLOCK}"),)
@@ -115,10 +117,28 @@ def test_full_repeats_three_times_and_probes() -> None:
 def test_a_probe_that_cannot_be_set_up_leaves_a_mark_alone() -> None:
     """An image without a compiler cannot shift the clock: no reason to give the task up."""
     no_compiler = Script(prepare=Outcome(exit_code=AFTERWARDS_FAILED, output=b"cc: not found"))
-    verdict, _ = check(*[BEFORE, AFTER] * 3, BEFORE, no_compiler, AFTER, AFTER, AFTER, policy=FULL)
+    verdict, _ = check(*[BEFORE, AFTER] * 3, BEFORE, no_compiler, *[AFTER] * 4, policy=FULL)
     assert verdict.accepted
     assert verdict.pass_to_pass == ("t.py::b",)
     assert verdict.marks == (f"probe_failed: {CLOCK}",)
+
+
+def test_probes_that_take_too_long_are_left_out_and_named() -> None:
+    hurried = replace(FULL, probes_s=0.0)
+    verdict, _ = check(*[BEFORE, AFTER] * 3, BEFORE, *[AFTER] * 5, policy=hurried)
+    assert verdict.accepted
+    assert verdict.marks == ("not_probed: 5 of 5",)
+    assert len(verdict.runs) == 7
+
+
+def test_flake_rates_are_part_of_the_verdict() -> None:
+    failing = events({"t.py::a": "passed", "t.py::b": "failed"})
+    verdict, _ = check(BEFORE, AFTER, BEFORE, failing, BEFORE)
+    assert verdict.accepted
+    assert verdict.flake_rates == (("t.py::b", 0.5),)
+    assert dict(verdict.run_flake_rates) == {
+        "before 1": 0.0, "after 1": 0.25, "before 2": 0.0, "after 2": 0.25,
+    }  # fmt: skip
 
 
 def test_stops_when_nothing_can_be_fixed() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from docker.api.client import APIClient
 
-from validators.engine import GUEST_UID
 from validators.engines.channel import Channel
 from validators.engines.faults import machinery
 from validators.engines.streams import Ending, HeadAndTail, Stream, pump
@@ -19,7 +18,6 @@ KILLED = 137
 
 _KILL_S = 10.0  # for the kill itself, and for output to end after it
 _SETTLE_S = 2.0  # for the engine to notice that a command ended
-_GUEST = f"{GUEST_UID}:{GUEST_UID}"
 _ROOT = "0:0"
 
 # kill(-1) reaches every process the caller may signal, but for itself and pid 1, in one go: no fork
@@ -61,7 +59,10 @@ class Commands:
     with status 137.
     """
 
-    def __init__(self, api: APIClient, container_id: str, channel: Channel) -> None:
+    def __init__(
+        self, api: APIClient, container_id: str, channel: Channel, *, guest_uid: int
+    ) -> None:
+        self._guest = f"{guest_uid}:{guest_uid}"
         self._api = api
         self._id = container_id
         self._channel = channel
@@ -108,7 +109,7 @@ class Commands:
 
     def kill_guest(self) -> None:
         """End every process of the guest, if need be with the whole container."""
-        if not self.spent and self._run_quietly(_KILL_GUEST, user=_GUEST) != 0:
+        if not self.spent and self._run_quietly(_KILL_GUEST, user=self._guest) != 0:
             self._kill_container()
 
     def close(self) -> None:
@@ -124,7 +125,7 @@ class Commands:
             stdin=command.stdin is not None,
             environment=dict(command.env),
             workdir=command.workdir,
-            user=_ROOT if command.root else _GUEST,
+            user=_ROOT if command.root else self._guest,
         )["Id"]
         stream = Stream(self._api.exec_start(exec_id, socket=True))
         try:

@@ -63,7 +63,7 @@ def run_config(limits: Limits, habits: Habits) -> dict[str, Any]:
         "network_mode": "none",
         "extra_hosts": {_HOSTNAME: "127.0.0.1"},
         "tmpfs": _mounts(limits, habits)
-        | {GUEST_HOME: _guests_tmpfs(limits.memory_mb // 8, habits)},
+        | {GUEST_HOME: _guests_tmpfs(limits.memory_mb // 8, habits, guest_uid(limits))},
     }
     if habits.ipv6:
         config["sysctls"] = {
@@ -71,6 +71,11 @@ def run_config(limits: Limits, habits: Habits) -> dict[str, Any]:
             "net.ipv6.conf.lo.disable_ipv6": "0",
         }
     return config
+
+
+def guest_uid(limits: Limits) -> int:
+    """Who runs the project's code."""
+    return GUEST_UID if limits.uid is None else limits.uid
 
 
 def install_config(limits: Limits, habits: Habits) -> dict[str, Any]:
@@ -149,15 +154,15 @@ def _mounts(limits: Limits, habits: Habits) -> dict[str, str]:
     tree_mb = min(limits.disk_mb, limits.memory_mb // 2)
     tmp_mb = min(limits.disk_mb, limits.memory_mb // 4)
     return {
-        TREE: _guests_tmpfs(tree_mb, habits),
+        TREE: _guests_tmpfs(tree_mb, habits, guest_uid(limits)),
         "/tmp": _tmpfs(tmp_mb, habits, mode="1777"),  # noqa: S108 - the container's
         "/run/miner": _tmpfs(32, habits, mode="0755"),
     }
 
 
-def _guests_tmpfs(size_mb: int, habits: Habits) -> str:
+def _guests_tmpfs(size_mb: int, habits: Habits, uid: int) -> str:
     if habits.tmpfs_owner:
-        return f"{_tmpfs(size_mb, habits, mode='0755')},uid={GUEST_UID},gid={GUEST_UID}"
+        return f"{_tmpfs(size_mb, habits, mode='0755')},uid={uid},gid={uid}"
     return _tmpfs(size_mb, habits, mode="1777")
 
 

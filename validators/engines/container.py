@@ -10,6 +10,7 @@ from docker.api.client import APIClient
 
 from validators.engines.channel import Channel
 from validators.engines.commands import Command, Commands, Ended
+from validators.engines.confinement import guest_uid
 from validators.engines.faults import machinery
 from validators.engines.labels import instructions
 from validators.engines.ownership import OWNER_LABEL, SESSION_LABEL
@@ -55,7 +56,7 @@ class DockerContainer:
         self._channel = channel
         self._limits = limits
         self._env = env
-        self._commands = Commands(api, container_id, channel)
+        self._commands = Commands(api, container_id, channel, guest_uid=guest_uid(limits))
         self._overfull = threading.Event()
         self.quiet = threading.Lock()
         """Held while it is frozen: a command that starts just then can hang the engine for good."""

@@ -6,6 +6,7 @@ from miner.assess import SIGNALS
 from miner.assess.clarity import clarity
 from miner.assess.leak import leak
 from miner.assess.size import difficulty, size
+from miner.assess.tests import noticed
 from miner.assess.wording import wording
 from tests.samples import GOLD, TESTS, candidate, instance, verdict
 
@@ -68,7 +69,7 @@ def test_a_bare_title_is_flagged() -> None:
 
 
 def test_signals_have_distinct_names() -> None:
-    assert len({signal.name for signal in SIGNALS}) == len(SIGNALS) == 4
+    assert len({signal.name for signal in SIGNALS}) == len(SIGNALS) == 5
 
 
 def test_size_of_a_path_that_unidiff_cannot_follow() -> None:
@@ -98,3 +99,28 @@ def test_exact_words_that_nobody_told_are_flagged(
         patch=patch, test_patch=tests, problem_statement=statement, file_classes=classes
     )
     assert wording(instance(of=asked))["flag"] is flag
+
+
+@pytest.mark.parametrize(("unnoticed", "flagged"), [(1, False), (2, True), (4, True)])
+def test_a_fix_that_no_test_notices_in_half_is_flagged(unnoticed: int, flagged: bool) -> None:
+    of_it = verdict(
+        policy="full",
+        marks=(f"unnoticed_hunks: {unnoticed} of 4", "probe_failed: order", "not_probed: 3 of 9"),
+        left_out=(("a", "fails in a probe: hash seed"), ("b", "skipped")),
+        flake_rates=(("c", 0.5),),
+    )
+    assert noticed(instance(verdict=of_it)) == {
+        "probed": True,
+        "unnoticed_hunks": unnoticed,
+        "hunks_left_out": 4,
+        "probes_without_answer": ["order"],
+        "probes_not_made": 3,
+        "taken_out_by_probes": 1,
+        "flaky": 1,
+        "flag": flagged,
+    }
+
+
+def test_without_probes_nothing_is_said_of_the_tests() -> None:
+    found = noticed(instance(verdict=verdict()))
+    assert (found["probed"], found["flag"]) == (False, False)

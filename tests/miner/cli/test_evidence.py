@@ -1,0 +1,152 @@
+"""What `miner show` says of each flaw: the evidence that its row in docs/verification.md names."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from miner.cli.evidence import evidence_document, tell
+from miner.store import Evidence
+from miner.store.evidence import StoredExamination
+from tests.miner.store.samples import ENVIRONMENT, RECIPE, candidate
+from validators.model import (
+    QUICK,
+    Attempt,
+    BuildFailure,
+    Examination,
+    FailureClass,
+    Flaw,
+    Outcome,
+    Phase,
+    Run,
+    TestResult,
+    TestStatus,
+    Verdict,
+)
+from validators.verification import conclude
+
+WHEN = datetime(2026, 11, 29, tzinfo=UTC)
+P, F = TestStatus.PASSED, TestStatus.FAILED
+
+
+def run(phase: Phase, attempt: int = 1, flaw: Flaw | None = None, **statuses: TestStatus) -> Run:
+    return Run(
+        phase=phase,
+        attempt=attempt,
+        results={
+            name: TestResult(status=status, message=f"{name} says why" if status is F else "")
+            for name, status in statuses.items()
+        },
+        outcome=Outcome(exit_code=1, output=b"the log's last words"),
+        image_digest="",
+        started_at=WHEN,
+        flaw=flaw,
+        detail="what the run tells" if flaw is not None else "",
+    )
+
+
+def evidence(verdict: Verdict, failure: BuildFailure | None = None) -> Evidence:
+    attempt = Attempt(
+        recipe=RECIPE,
+        environment=None if failure else ENVIRONMENT,
+        failure=failure,
+        verdict=verdict,
+        started_at=WHEN,
+        ended_at=WHEN,
+    )
+    stored = StoredExamination(
+        version=1,
+        policy="quick",
+        outcome=str(verdict.flaw or "instance"),
+        examined_at=WHEN,
+        examination=Examination(instance_id="o__r-7", attempts=(attempt,), verdict=verdict),
+    )
+    return Evidence(
+        instance_id="o__r-7",
+        is_instance=False,
+        candidate=candidate(7),
+        rejections=(),
+        examinations=(stored,),
+        signals={},
+        failures=((WHEN, "The container engine cannot be reached."),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("runs", "flaw", "told"),
+    [
+        (
+            [run(Phase.BEFORE, flaw=Flaw.TEST_PATCH_DOES_NOT_APPLY)],
+            Flaw.TEST_PATCH_DOES_NOT_APPLY,
+            ["before 1: what the run tells", "the log's last words"],
+        ),
+        (
+            [run(Phase.BEFORE, a=F), run(Phase.AFTER, flaw=Flaw.NO_TESTS_SEEN)],
+            Flaw.NO_TESTS_SEEN,
+            ["after 1: what the run tells", "the log's last words"],
+        ),
+        (
+            [run(Phase.BEFORE, a=F), run(Phase.AFTER, flaw=Flaw.COUNTS_DISAGREE)],
+            Flaw.COUNTS_DISAGREE,
+            ["after 1: what the run tells", "the log's last words"],
+        ),
+        (
+            [run(Phase.BEFORE, flaw=Flaw.TIMED_OUT_BEFORE)],
+            Flaw.TIMED_OUT_BEFORE,
+            ["before 1: what the run tells"],
+        ),
+        (
+            [run(Phase.BEFORE, a=F), run(Phase.AFTER, a=F)],
+            Flaw.NO_FAIL_TO_PASS,
+            ["Broken, flaky or never fixed", "a says why"],
+        ),
+        (
+            [run(Phase.BEFORE, a=F, b=P), run(Phase.AFTER, a=P, b=F)],
+            Flaw.PASS_TO_FAIL,
+            ["Broken, flaky or never fixed", "b says why"],
+        ),
+        (
+            [run(Phase.BEFORE, a=F), run(Phase.AFTER, a=P), run(Phase.AFTER, 2, a=F)],
+            Flaw.FLAKY,
+            ["Broken, flaky or never fixed", "50%", "a says why"],
+        ),
+    ],
+)
+def test_each_flaw_comes_with_its_evidence(
+    runs: list[Run], flaw: Flaw, told: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    verdict = conclude(runs, policy=QUICK)
+    assert verdict.flaw is flaw
+    tell(evidence(verdict))
+    said = capsys.readouterr().out
+    assert f"flaw: {flaw}" in said
+    assert [words for words in told if words not in said] == []
+    assert "the machine failed on 2026-11-29 00:00: The container engine" in said
+
+
+def test_a_failed_build_comes_with_its_log(capsys: pytest.CaptureFixture[str]) -> None:
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b"no such package"),
+        failure_class=FailureClass.PACKAGE_NOT_FOUND,
+        detail="evergreen",
+        step="resolve",
+    )
+    found = evidence(Verdict(flaw=Flaw.BUILD_FAILED, detail="it failed"), failure)
+    tell(found)
+    said = capsys.readouterr().out
+    assert "build failed in resolve: package_not_found: evergreen\nno such package" in said
+    assert "no such package" in str(evidence_document(found))
+
+
+def test_marks_and_rates_of_an_accepted_one_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    verdict = Verdict(
+        fail_to_pass=("a",),
+        marks=("unnoticed_hunks: 1 of 2",),
+        flake_rates=(("b", 0.25),),
+        run_flake_rates=(("after 1", 0.5),),
+        runs=(run(Phase.AFTER, a=P, b=F),),
+    )
+    tell(evidence(verdict))
+    said = capsys.readouterr().out
+    assert "mark: unnoticed_hunks: 1 of 2" in said
+    assert "50.0%" in said
+    assert "25%" in said
