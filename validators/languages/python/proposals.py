@@ -89,8 +89,13 @@ def _base(manifest: Manifest, paths: Sequence[str], python: str, date: datetime)
 
 
 def _with_system(recipe: Recipe, files: Mapping[str, str]) -> Recipe:
-    """With what lies outside of Python: system packages and variables."""
+    """With what lies outside of Python: system packages and variables.
+
+    Headers are for what is compiled; where a wheel turns out to be missing, the repair knows them.
+    """
     stated = shell_lines.apt_packages(files)
+    if recipe.build_cmd is None:
+        stated = [name for name in stated if not name.endswith("-dev")]
     return replace(
         recipe,
         apt=tuple(dict.fromkeys((*recipe.apt, *stated))),
@@ -201,7 +206,9 @@ def _needed(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) 
     found = [*modules, *sorted(needs.plugins), *pytest_settings.plugins(files)]
     if needs.calls_pip:
         found += ["pip", "setuptools", "wheel"]  # environments have no installer of their own
-    return tuple(name for name in found if name != own and name not in distributions.LEFT_OUT)
+    # modules of one letter are samples of code under test
+    found = [name for name in found if len(name) > 1 and name not in distributions.LEFT_OUT]
+    return tuple(name for name in found if name != own)
 
 
 def _joined(own: Sequence[str], declared: Sequence[str], needed: Sequence[str]) -> tuple[str, ...]:

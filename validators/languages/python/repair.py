@@ -11,6 +11,7 @@ from validators.languages.python.imports import own_modules
 from validators.languages.python.interpreters import RELEASED_AT
 from validators.languages.python.manifest import read_manifest
 from validators.languages.python.requirement_files import expand, requirement_name
+from validators.languages.python.shell_lines import apt_packages
 from validators.model import (
     BuildFailure,
     FailureClass,
@@ -28,6 +29,12 @@ _NOT_IN_DEBIAN = re.compile(
     rb"E: (?:Unable to locate package |Package ')([a-z0-9][a-z0-9+.-]+?)(?:'|\s|$)"
 )
 _NOT_IMPORTED = re.compile(r"could not import '([A-Za-z_]\w*)")
+_NOT_LOADED = re.compile(
+    r"cannot load library|cannot open shared object file|[Nn]o library called"
+    r"|No such file or directory: '[\w.+-]+'"
+)
+"""A library or a program outside of Python; a bare name, for tests' own files come with folders."""
+
 _UNKNOWN_OPTION = re.compile(r"unrecognized arguments: ([^\n]+)")
 _UNKNOWN_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 _UNKNOWN_MARK = re.compile(r"'(\w+)' not found in `markers`|Unknown pytest\.mark\.(\w+)")
@@ -71,6 +78,9 @@ def _repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> 
     wanted = [distributions.distribution_of(name) for name in sorted(modules - own)]
     wanted += _plugins(said)
     found = [_with(recipe, wanted)] if wanted else []
+    stated = _stated(recipe, files) if _NOT_LOADED.search(said) else ()
+    if stated:
+        found.append(replace(recipe, apt=(*recipe.apt, *stated)))
     if modules & own and recipe.project_install is not ProjectInstall.NONE:
         folders = _folders_of(modules & own, files)
         if not set(folders) <= set(recipe.source_paths):
@@ -229,9 +239,16 @@ def _system_library(
 ) -> Sequence[Recipe]:
     packages = [name for name in system_packages.packages_of(problem.detail)
                 if name not in recipe.apt]  # fmt: skip
+    packages = packages or [*_stated(recipe, files)]
     if packages:
         return (replace(recipe, apt=(*recipe.apt, *packages)),)
     return _less_of_the_project(recipe, problem, files)
+
+
+def _stated(recipe: Recipe, files: Mapping[str, str]) -> Sequence[str]:
+    """The Debian packages of the project's own CI, Dockerfile and Makefile, not yet asked for."""
+    texts = {path: text for path, text in files.items() if text}
+    return [name for name in apt_packages(texts) if name not in recipe.apt]
 
 
 def _later_tools(

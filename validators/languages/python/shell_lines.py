@@ -40,7 +40,7 @@ _DJANGO = re.compile(
 )
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _NOT_TO_SET = re.compile(
-    r"PYTHON(?!PATH$).*|PYTEST.*|PIP.*|UV_.*|TOX.*|NOX.*|COV.*|FORCE_COLOR|PY_COLORS|PATH|HOME|CI"
+    r"PYTHON(?!PATH$).*|PYTEST.*|PIP.*|UV_.*|TOX.*|NOX.*|COV.*|VIRTUALENV.*|FORCE_COLOR|PY_COLORS|PATH|HOME|CI"
     r"|.*(TOKEN|SECRET|PASSWORD|_KEY|COVERAGE).*|LD_.*|LANG|LC_.*|TZ"
 )
 """Names of the test runner, of the machine and of secrets: none of the project's business here."""

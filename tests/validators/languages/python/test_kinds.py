@@ -119,6 +119,17 @@ KINDS: Mapping[str, Kind] = {
         runner="django",
         test_cmd="python manage.py test",
     ),
+    "CI: headers only for what is compiled": Kind(
+        files={"setup.py": SETUP, "Makefile": "t:\n\tapt-get install libxml2-dev graphviz\n"},
+        apt=("graphviz",),
+    ),
+    "CI: headers for what is compiled": Kind(
+        files={
+            "setup.py": "setup(name='a', ext_modules=[x])\n",
+            "Makefile": "t:\n\tapt-get install libxml2-dev graphviz\n",
+        },
+        apt=("gcc", "g++", "libc6-dev", "libxml2-dev", "graphviz"),
+    ),
     "submodule: of data": Kind(
         files={"setup.py": SETUP, ".gitmodules": '[submodule "d"]\n\tpath = tests/data\n'},
     ),
@@ -134,9 +145,9 @@ KINDS: Mapping[str, Kind] = {
         files={
             "requirements.txt": "b\n",
             ".gitmodules": '[submodule "x"]\npath = lib/x\n[submodule "y"]\n  path=y\n',
-            "tests/test_b.py": "import x, y, z\n",
+            "tests/test_b.py": "import x, y, zz\n",
         },
-        requirements=("b", "z", "pytest"),
+        requirements=("b", "zz", "pytest"),
     ),
 }
 

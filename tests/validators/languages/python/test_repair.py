@@ -36,6 +36,9 @@ FILES: Mapping[str, str] = {
 }
 
 
+MAKEFILE = "deps:\n\tapt-get install -y libcairo2-dev graphviz\n"
+
+
 def _after(failure_class: FailureClass, detail: str, *, step: str = "project") -> list[Recipe]:
     failure = BuildFailure(
         outcome=Outcome(exit_code=1, output=b""),
@@ -47,7 +50,12 @@ def _after(failure_class: FailureClass, detail: str, *, step: str = "project") -
 
 
 def _after_run(
-    message: str, *, output: str = "", phase: Phase = Phase.AFTER, flaw: Flaw | None = None
+    message: str,
+    *,
+    output: str = "",
+    phase: Phase = Phase.AFTER,
+    flaw: Flaw | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> list[Recipe]:
     run = Run(
         phase=phase,
@@ -60,7 +68,7 @@ def _after_run(
         started_at=datetime(2021, 5, 1, tzinfo=UTC),
         flaw=flaw,
     )
-    return list(repair(RECIPE, Verdict(flaw=flaw, runs=(run,)), FILES))
+    return list(repair(RECIPE, Verdict(flaw=flaw, runs=(run,)), {**FILES, **(more or {})}))
 
 
 def test_every_repair_is_resolved_anew_and_says_what_it_is() -> None:
@@ -130,6 +138,51 @@ def test_what_cannot_tell_its_requirements_is_run_from_its_sources() -> None:
 def test_a_missing_library_is_a_system_package(detail: str, package: str) -> None:
     first = _after(FailureClass.MISSING_SYSTEM_LIBRARY, detail)[0]
     assert package in first.apt
+
+
+def test_a_header_that_no_table_knows_is_sought_in_the_projects_own_packages() -> None:
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b""),
+        failure_class=FailureClass.MISSING_SYSTEM_LIBRARY,
+        detail="unheard-of.h",
+        step="install",
+    )
+    first, *_ = repair(RECIPE, failure, {**FILES, "Makefile": MAKEFILE})
+    assert first.apt == ("libcairo2-dev", "graphviz")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        'OSError: no library called "cairo-2" was found',
+        "OSError: libcairo.so.2: cannot open shared object file: No such file or directory",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'dot'",
+    ],
+)
+def test_what_runs_miss_outside_of_python_is_sought_there_too(message: str) -> None:
+    (first,) = _after_run(message, more={"Makefile": MAKEFILE})
+    assert first.apt == ("libcairo2-dev", "graphviz")
+    assert _after_run(message) == []
+
+
+def test_a_missing_data_file_is_no_system_package() -> None:
+    message = "FileNotFoundError: [Errno 2] No such file or directory: 'tests/data/a.json'"
+    assert _after_run(message, more={"Makefile": MAKEFILE}) == []
+
+
+def test_all_packages_that_debian_does_not_have_are_left_out_at_once() -> None:
+    output = (
+        b"E: Unable to locate package libgone-dev\n"
+        b"E: Package 'libold1' has no installation candidate\n"
+    )
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=100, output=output),
+        failure_class=FailureClass.PACKAGE_NOT_FOUND,
+        detail="libgone-dev",
+        step="apt",
+    )
+    (first,) = repair(replace(RECIPE, apt=("gcc", "libgone-dev", "libold1")), failure, FILES)
+    assert first.apt == ("gcc",)
 
 
 def test_a_requirement_that_cannot_be_built_is_left_out() -> None:
