@@ -129,6 +129,11 @@ def test_cases_made_in_functions_are_run_by_unittest() -> None:
     assert _propose({"setup.py": SETUP, "tests/test_b.py": made})[0].runner == "unittest"
 
 
+def test_modules_of_one_letter_are_samples_not_distributions() -> None:
+    files = {"setup.py": SETUP, "tests/test_b.py": "import b\nimport c.d\nimport yaml\n"}
+    assert _propose(files)[0].requirements == (".", "pyyaml", "pytest")
+
+
 def test_ten_thousand_lines_are_read() -> None:
     lines = "".join(f"p{number}\n" for number in range(10_000))
     first = _propose({"setup.py": SETUP, "requirements-test.txt": lines})[0]
