@@ -41,6 +41,8 @@ PREPARE_S = 300.0
 _PATCH_FLAWS = (Flaw.TEST_PATCH_DOES_NOT_APPLY, Flaw.GOLD_PATCH_DOES_NOT_APPLY)
 _DETAIL = 2000
 _OUTPUT_MB = 4
+_FULL = b"No space left on device"
+"""The guest's own share: the engine raises when it is the host's disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +197,7 @@ def _prepared(container: Container, files: bytes) -> tuple[Flaw | None, Outcome]
     outcome = container.exec(
         ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=files
     )
-    if outcome.exit_code == AFTERWARDS_FAILED:
+    if outcome.exit_code == AFTERWARDS_FAILED or (not outcome.ok and _FULL in outcome.output):
         return Flaw.BUILD_FAILED, outcome
     number = outcome.exit_code - PATCH_FAILED
     if 0 <= number < len(_PATCH_FLAWS):

@@ -22,7 +22,7 @@ PATCH_FAILED = 40
 """Exit status of `prepare_script` when the first patch does not apply; 41: the second; …"""
 
 AFTERWARDS_FAILED = 39
-"""Exit status of `prepare_script` when the bash after patching fails."""
+"""Exit status of `prepare_script` when what comes after the patches fails."""
 
 _GIT_ENV = """
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_TERMINAL_PROMPT=0
@@ -75,8 +75,8 @@ def generated_script() -> str:
 def prepare_script(tree: Tree, *, patches: int, after_patching: str = "") -> str:
     """Bash: tree, repository, patches 0 … n-1 of the kit in order, generated files, and more bash.
 
-    Exit status PATCH_FAILED + number of the patch that does not apply, AFTERWARDS_FAILED when the
-    last part fails; else 0 or git's own.
+    Exit status PATCH_FAILED + number of the patch that does not apply, AFTERWARDS_FAILED when
+    what comes after them fails; else 0 or git's own.
     """
     names = " ".join(f"{KIT}/patches/{number}" for number in range(patches))
     return f"""{prelude()}{UNPACK}{repository_script(tree)}
@@ -84,8 +84,8 @@ status=0
 apply_all {names} || status=$?
 [ "$status" != 99 ] || exit 99
 [ "$status" = 0 ] || exit $(({PATCH_FAILED} - 1 + status))
-{generated_script()}trap '[ $? = 0 ] || exit {AFTERWARDS_FAILED}' EXIT
-{after_patching}"""
+trap '[ $? = 0 ] || exit {AFTERWARDS_FAILED}' EXIT
+{generated_script()}{after_patching}"""
 
 
 def grading_scripts(tree: Tree, *, marker: str) -> Mapping[str, str]:

@@ -20,6 +20,14 @@ from miner.git.change import Comparison, RawChange
 from miner.git.commits import CommitHeader
 from miner.git.mirror import Mirror
 from miner.git.mirrors import Mirrors
-from miner.git.tree import TreeEntry
+from miner.git.tree import TreeEntry, UnusableTreeError
 
-__all__ = ["CommitHeader", "Comparison", "Mirror", "Mirrors", "RawChange", "TreeEntry"]
+__all__ = [
+    "CommitHeader",
+    "Comparison",
+    "Mirror",
+    "Mirrors",
+    "RawChange",
+    "TreeEntry",
+    "UnusableTreeError",
+]

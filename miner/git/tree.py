@@ -13,6 +13,10 @@ TREE_LIMIT_MB = 512
 _EARLIEST_S = 315_532_800  # 1980: zip knows nothing older, and wheels are zips
 
 
+class UnusableTreeError(BadItemError):
+    """No container can be given this tree, on whatever machine."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeEntry:
     """One path of a commit: a file, a symlink ("120000") or a submodule ("160000")."""
@@ -46,17 +50,17 @@ def tree_names(content: bytes, *, oid_bytes: int) -> frozenset[str]:
 
 
 def check(entries: Sequence[TreeEntry]) -> None:
-    """BadItemError for trees too large to hand out or with paths that would leave their folder."""
+    """UnusableTreeError for trees too large to hand out or with paths that leave their folder."""
     size = sum(entry.size for entry in entries)
     if size > TREE_LIMIT_MB * 1024 * 1024:
-        raise BadItemError(
+        raise UnusableTreeError(
             f"The tree has {size // 1024 // 1024} MB of files; more than {TREE_LIMIT_MB} MB "
             "are not handed to a container."
         )
     for entry in entries:
         for part in entry.path.split("/"):
             if part in ("", ".", "..") or part.lower() == ".git":
-                raise BadItemError(f"The tree has the unsafe path {entry.path!r}.")
+                raise UnusableTreeError(f"The tree has the unsafe path {entry.path!r}.")
 
 
 def pack(

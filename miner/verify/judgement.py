@@ -4,7 +4,7 @@ from datetime import datetime
 
 from miner.errors import BadItemError
 from miner.model import Candidate, Examined, Instance, Rejection, Stage
-from validators.model import Examination, Flaw
+from validators.model import Examination, Flaw, Policy, Verdict
 
 
 def judge(candidate: Candidate, examination: Examination, *, now: datetime) -> Examined:
@@ -33,6 +33,12 @@ def judge(candidate: Candidate, examination: Examination, *, now: datetime) -> E
         ),
         rejection=None,
     )
+
+
+def unusable(candidate: Candidate, why: str, *, policy: Policy) -> Examination:
+    """The answer for a candidate whose tree no container can be given: trying again is no use."""
+    verdict = Verdict(flaw=Flaw.BUILD_FAILED, detail=why, policy=policy.name)
+    return Examination(instance_id=candidate.instance_id, attempts=(), verdict=verdict)
 
 
 def outcome(examined: Examined) -> str:

@@ -20,12 +20,12 @@ from time import monotonic
 from typing import Protocol
 
 from miner.errors import MinerError, RetryableError
-from miner.git import Mirrors
+from miner.git import Mirrors, UnusableTreeError
 from miner.holder import Heartbeat, new_holder
 from miner.model import Candidate, Clock, Examined, Stage, StageReport, StoredRecipe
 from miner.progress import Progress
 from miner.verify.bench import Bench, examine, told
-from miner.verify.judgement import judge, outcome
+from miner.verify.judgement import judge, outcome, unusable
 from miner.verify.recipes import stored_recipes
 from validators.errors import EngineTooOldError
 from validators.model import Examination, Policy, Task
@@ -199,6 +199,8 @@ class _Shift:
             future = self._executor.submit(examine, self._bench, task, self._policy, stored)
         except BrokenExecutor as error:
             self._broken(candidate, error)
+        except UnusableTreeError as error:
+            self._keep(candidate, unusable(candidate, str(error), policy=self._policy))
         except MinerError as error:
             self._failed(candidate, str(error))
         else:

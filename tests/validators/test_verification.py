@@ -141,6 +141,14 @@ def test_flake_rates_are_part_of_the_verdict() -> None:
     }  # fmt: skip
 
 
+def test_a_tree_larger_than_its_share_of_the_disk_is_a_flaw() -> None:
+    """Were it the machine's failure, one huge repository could keep all others waiting."""
+    full = Script(prepare=Outcome(exit_code=2, output=b"tar: a: No space left on device"))
+    verdict, _ = check(full, AFTER)
+    assert verdict.flaw is Flaw.BUILD_FAILED
+    assert "No space left" in verdict.detail
+
+
 def test_stops_when_nothing_can_be_fixed() -> None:
     verdict, engine = check(AFTER, AFTER, AFTER, AFTER)
     assert verdict.flaw is Flaw.NO_FAIL_TO_PASS
@@ -179,9 +187,9 @@ def test_patches_that_do_not_apply(status: int, position: int, flaw: Flaw) -> No
 
 
 def test_tree_that_cannot_be_prepared_is_no_verdict() -> None:
-    full = Outcome(exit_code=128, output=b"fatal: No space left on device")
-    with pytest.raises(EngineUnavailableError, match="No space left"):
-        check(Script(prepare=full))
+    broken = Outcome(exit_code=128, output=b"fatal: unable to fork")
+    with pytest.raises(EngineUnavailableError, match="unable to fork"):
+        check(Script(prepare=broken))
 
 
 def test_no_container_is_left_when_the_machine_fails() -> None:

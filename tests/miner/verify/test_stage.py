@@ -1,6 +1,7 @@
 """The verify stage on a real database and mirror, with scripted examinations."""
 
 import io
+import subprocess
 import tarfile
 import threading
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -258,6 +260,41 @@ def test_a_missing_mirror_stays_due(line: Line) -> None:
     line.mirrors = whole
     line.now.at += timedelta(minutes=2)
     assert line.verify(FakeWorkshop(answers(found))).done == 1
+
+
+def test_a_tree_that_no_container_can_be_given_is_rejected_at_once(
+    line: Line, tmp_path: Path
+) -> None:
+    """As a failure of the machine it would keep every other candidate waiting."""
+    commit = commit_of_an_unsafe_tree(tmp_path / "unsafe")
+    line.mirrors.update("o/r", str(tmp_path / "unsafe"))
+    line.commit = commit
+    line.candidates(1, 2, 3, 4)
+    report = line.verify(FakeWorkshop({}))
+    assert (report.rejected, report.retried) == (4, 0)
+    funnel = line.database.admin.funnel()
+    assert funnel.instances == 0
+    assert line.verify(FakeWorkshop({})).rejected == 0
+
+
+def commit_of_an_unsafe_tree(folder: Path) -> str:
+    """A repository whose commit holds a path that leads out of its folder."""
+    folder.mkdir()
+
+    def git(*words: str, given: str = "") -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        ran = subprocess.run(
+            ["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True,
+            input=given,
+        )  # fmt: skip
+        return ran.stdout.strip()
+
+    git("init", "-q", "-b", "main")
+    blob = git("hash-object", "-w", "--stdin", given="x")
+    tree = git("mktree", given=f"100644 blob {blob}\t..\n")
+    commit = git("commit-tree", "-m", "unsafe", tree)
+    git("update-ref", "refs/heads/main", commit)
+    return commit
 
 
 def test_an_acceptance_without_fail_to_pass_is_not_believed(line: Line) -> None:
