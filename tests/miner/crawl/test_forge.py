@@ -2,6 +2,7 @@
 
 import multiprocessing
 import random
+import re
 import secrets
 import signal
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import select
 
 from miner.crawl.github import GitHub
 from miner.crawl.keeping import MirrorKeeper
@@ -24,7 +26,7 @@ from miner.git import Mirrors
 from miner.http import HttpClient, HttpxTransport
 from miner.model import PullRequest, StageReport
 from miner.progress import SilentProgress
-from miner.store import Database, open_store, upgrade
+from miner.store import Database, open_store, tables, upgrade
 from miner.wire import Token, Transport
 from tests.miner.crawl.crawling import Order, crawl_until_killed
 
@@ -104,21 +106,53 @@ def stored(database: Database) -> list[PullRequest]:
     )
 
 
+CRAWLED = (
+    tables.REPOS,
+    tables.REPO_FACTS,
+    tables.PULLS,
+    tables.PULL_REVERTS,
+    tables.WATERMARKS,
+    tables.REJECTIONS,
+    tables.BLOBS,
+)
+
+
+def left(database: Database) -> dict[str, list[str]]:
+    """All that a crawl left, row by row: times of making and of fetching, failed attempts, row
+    numbers and the page size that worked aside."""
+    own = {"id", "made_at", "miner_version", "seen_at", "moved_at", "etag", "content"}
+    found = {}
+    with database.crawl._sql.read() as connection:
+        for table in CRAWLED:
+            columns = [column for column in table.c if column.name not in own]
+            rows = connection.execute(select(*columns)).all()
+            found[table.name] = sorted(_ASIDE.sub("", repr(tuple(row))) for row in rows)
+    return found
+
+
+_ASIDE = re.compile(r'"fetched_at":"[^"]*",|127\.0\.0\.1:\d+')  # a forge has any free port
+
+
 @pytest.fixture(scope="module")
-def undisturbed(data: ForgeData, tmp_path_factory: pytest.TempPathFactory) -> list[PullRequest]:
+def undisturbed(
+    data: ForgeData, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[list[PullRequest], dict[str, list[str]]]:
     folder = tmp_path_factory.mktemp("calm")
     url = f"sqlite:///{folder}/miner.db"
     upgrade(url)
     with serve(data) as running, open_store(url) as opened:
         crawled(opened, running, Mirrors(folder / "mirrors"))
-        return stored(opened)
+        return stored(opened), left(opened)
 
 
 def test_a_crawl_stores_every_merged_pull_with_base_and_diff(
-    undisturbed: list[PullRequest],
+    undisturbed: tuple[list[PullRequest], dict[str, list[str]]],
 ) -> None:
-    assert {(p.repo, p.number) for p in undisturbed} >= {("demo/tally", n) for n in (2, 3, 5, 6)}
-    assert all(pull.base.commit and pull.diff for pull in undisturbed)
+    pulls, rows = undisturbed
+    assert {(p.repo, p.number) for p in pulls} >= {("demo/tally", n) for n in (2, 3, 5, 6)}
+    assert all(pull.base.commit and pull.diff for pull in pulls)
+    assert [len(rows[name]) for name in ("repos", "pulls", "watermarks")] == [1, len(pulls), 1]
+    assert len(rows["blobs"]) > len(pulls)
 
 
 RESET_AT = datetime(2030, 1, 1, tzinfo=UTC)
@@ -152,7 +186,7 @@ def test_a_fault_leaves_no_trace_after_a_rerun(
     forge: Forge,
     database: Database,
     tmp_path: Path,
-    undisturbed: list[PullRequest],
+    undisturbed: tuple[list[PullRequest], dict[str, list[str]]],
 ) -> None:
     strike = FAULTS.get(name) or GRAPHQL_FAULTS[name]
     forge.faults.add(strike, when=fault.at(number) if name in FAULTS else fault.of("graphql"))
@@ -165,7 +199,7 @@ def test_a_fault_leaves_no_trace_after_a_rerun(
     assert forge.faults.struck == 1
     assert not any(forge.token in text for text in told)
     crawled(database, forge, mirrors)
-    assert stored(database) == undisturbed
+    assert (stored(database), left(database)) == undisturbed
 
 
 def test_a_repository_that_vanishes_while_it_is_crawled_leaves_the_others(
@@ -212,7 +246,7 @@ def test_killed_at_any_point_and_run_again_ends_the_same(
     forge: Forge,
     url: str,
     tmp_path: Path,
-    undisturbed: list[PullRequest],
+    undisturbed: tuple[list[PullRequest], dict[str, list[str]]],
     processes: ForkServerContext,
 ) -> None:
     rng = random.Random(seed)  # noqa: S311 - a seeded fault point
@@ -232,7 +266,7 @@ def test_killed_at_any_point_and_run_again_ends_the_same(
     assert child.exitcode == -signal.SIGKILL
     with open_store(url) as database:
         crawled(database, forge, Mirrors(tmp_path / "mirrors"))
-        assert stored(database) == undisturbed
-    left = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
-    assert len(left) > 10  # mirrors, output and, if it is a file, the database
-    assert not any(forge.token.encode() in data for data in left)
+        assert (stored(database), left(database)) == undisturbed
+    files = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(files) > 10  # mirrors, output and, if it is a file, the database
+    assert not any(forge.token.encode() in data for data in files)
