@@ -102,13 +102,6 @@ def marks_of(found: Transitions) -> tuple[str, ...]:
     return ()
 
 
-def flake_rate(runs: Sequence[Results]) -> float:
-    """Of the tests seen in these runs of one phase, the share whose status varied (0 to 1)."""
-    ids = tuple(_test_ids(runs))
-    varied = sum(len(set(_statuses(identifier, runs))) > 1 for identifier in ids)
-    return varied / len(ids) if ids else 0.0
-
-
 def tally(required: Sequence[str], results: Results) -> Tally:
     """How many of the required tests passed; skipped, missing and never run count as failed."""
     passed = sum(_status(identifier, results) is TestStatus.PASSED for identifier in required)

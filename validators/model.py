@@ -263,7 +263,6 @@ class Verdict:
     flaky: tuple[str, ...] = ()
     missing_before: tuple[str, ...] = ()  # of fail_to_pass: not even collected in any before-run
     left_out: tuple[tuple[str, str], ...] = ()  # (test id, reason)
-    flake_rate: float = 0.0  # 0 to 1: of the tests of a phase, those that varied; the larger one
     marks: tuple[str, ...] = ()  # e.g. "all_fail_to_pass_missing_before"
     flake_rates: tuple[tuple[str, float], ...] = ()  # (test id, rate) where above 0
     run_flake_rates: tuple[tuple[str, float], ...] = ()  # ("before 1", rate)

@@ -113,7 +113,6 @@ def conclude(runs: Sequence[Run], *, policy: Policy) -> Verdict:
         flaky=found.flaky,
         missing_before=found.missing_before,
         left_out=found.left_out,
-        flake_rate=max(map(grading.flake_rate, (before, after))),
         marks=grading.marks_of(found) if flaw is None else (),
         flake_rates=flake_rates(runs),
         run_flake_rates=flake_rates_by_run(runs),

@@ -68,7 +68,6 @@ def _verdict_document(verdict: Verdict) -> dict[str, object]:
         "pass_to_fail": verdict.pass_to_fail,
         "fail_to_fail": verdict.fail_to_fail,
         "flaky": verdict.flaky,
-        "flake_rate": verdict.flake_rate,
         "flake_rates": dict(verdict.flake_rates),
         "run_flake_rates": dict(verdict.run_flake_rates),
         "marks": verdict.marks,

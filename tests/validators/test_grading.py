@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from validators.grading import (
     ALL_MISSING,
     can_still_be_accepted,
-    flake_rate,
     flaw_of,
     is_resolved,
     marks_of,
@@ -89,13 +88,6 @@ def test_nothing_is_fixed_or_kept_where_a_phase_was_never_run() -> None:
         found = transitions(before, after)
         assert (found.fail_to_pass, found.pass_to_pass, found.fail_to_fail) == ((), (), ())
         assert flaw_of(found) is Flaw.NO_FAIL_TO_PASS
-
-
-def test_flake_rate_is_the_share_of_tests_that_varied() -> None:
-    steady = {"a": TestResult(status=P)}
-    assert flake_rate([{**steady, **r} for r in runs_of([P, F])]) == 0.5
-    assert flake_rate([steady, steady]) == 0.0
-    assert flake_rate([]) == 0.0
 
 
 @pytest.mark.parametrize("status", [S, XF, XP, NR, F, E, T])
