@@ -51,11 +51,12 @@ def _missing_refs(repository: RepositoryWorld) -> Mapping[str, str]:
     if not repository.pulls:
         return {}  # of issues alone: there may be no git at all
     refs = repository.facts.refs
-    wanted = {
+    heads = {
         f"refs/pull/{number}/head": repository.pull_facts(pull).head
         for number, pull in repository.pulls.items()
-        if f"refs/pull/{number}/head" not in refs
     }
+    # a ref of that number may be of another pull: of the repository whose history this one took on
+    wanted = {name: head for name, head in heads.items() if refs.get(name) != head}
     for name, oid in refs.items():
         branch = f"refs/heads/{name.removeprefix(_REMOTE)}"
         if name.startswith(_REMOTE) and not name.endswith("/HEAD") and branch not in refs:

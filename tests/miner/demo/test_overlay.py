@@ -116,9 +116,12 @@ def test_a_merge_s_own_parent_counts_more_than_a_ref_of_the_same_number(
 ) -> None:
     repository = clone(made, tmp_path / "tally", "--bare")
     git(["-C", str(repository), "update-ref", "refs/pull/5/head", "v0.1.0^{commit}"])
-    world = World(load_forge(tmp_path, written(tmp_path / "pulls.jsonl", rows(made, 5))))
-    told = world.repositories[TALLY]
+    data = load_forge(tmp_path, written(tmp_path / "pulls.jsonl", rows(made, 5)))
+    told = World(data).repositories[TALLY]
     facts = told.pull_facts(told.pulls[5])
+    with serve(data) as forge:
+        served = git(["ls-remote", f"{forge.base_url}/{TALLY}.git"]).decode()
+    assert f"{facts.head}\trefs/pull/5/head" in served
     assert [file.path for file in facts.files] == ["tally/words.py", "tests/test_words.py"]
 
 
