@@ -2,20 +2,17 @@
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from miner.errors import BadItemError, RetryableError
+from miner.errors import BadItemError, MinerError, RetryableError
 from miner.evaluate.dataset import Dataset, DatasetRow, patch_hash
 from miner.model import Clock, Evaluation, EvaluationState, Prediction, Stage, StageReport
 from miner.progress import Progress
 from validators.errors import ValidatorError
 from validators.evaluation import GRADER_VERSION
 from validators.model import Flaw, Grade, GradingTask, Tally, Tree
-
-Failure = ValidatorError | BadItemError | RetryableError
-"""What keeps one grade from being made, and says nothing of the model."""
 
 ATTEMPTS = 2
 """Tries of one grade when the machine fails, before it is reported as infrastructure."""
@@ -119,7 +116,9 @@ def evaluate(
     )
 
 
-def _graded(answers: Sequence[_Answer], hands: Hands) -> Iterator[tuple[_Answer, Grade | Failure]]:
+def _graded(
+    answers: Sequence[_Answer], hands: Hands
+) -> Iterator[tuple[_Answer, Grade | Exception]]:
     """Grades as they come; a machine's failure is tried again, then handed out.
 
     So is a tree that cannot be had: the other instances are graded all the same.
@@ -155,12 +154,17 @@ def _begun(answer: _Answer, hands: Hands) -> Future[Grade]:
     return hands.executor.submit(_grade, hands.grader, task, answer.prediction.model_patch)
 
 
-def _outcome(future: Future[Grade]) -> Grade | Failure:
-    """The grade, or what kept it from being made; anything else is raised."""
-    try:
-        return future.result()
-    except (ValidatorError, BadItemError, RetryableError) as error:
-        return error
+def _outcome(future: Future[Grade]) -> Grade | Exception:
+    """The grade, or what kept it from being made: no patch may end the grading of the others."""
+    match error := future.exception():
+        case None:
+            return future.result()
+        case BrokenExecutor():
+            raise error
+        case Exception():
+            return error
+        case _:
+            raise error
 
 
 def _grade(grader: Grader, task: GradingTask, model_patch: bytes) -> Grade:
@@ -204,7 +208,7 @@ class _Desk:
             return None
         return found
 
-    def save(self, answer: _Answer, result: Grade | Failure) -> None:
+    def save(self, answer: _Answer, result: Grade | Exception) -> None:
         """Store what came of a run: every grade, since a newer grader's is not the older one's."""
         model, hashed = answer.prediction.model_name_or_path, answer.patch_hash
         if isinstance(result, Grade):
@@ -214,7 +218,7 @@ class _Desk:
             self._append(answer.row, graded)
         else:
             failed = self._evaluation(
-                answer.row, model, patch=hashed, grade=None, detail=str(result)
+                answer.row, model, patch=hashed, grade=None, detail=_told(result)
             )
             self._keep(answer.row, failed)
 
@@ -248,6 +252,12 @@ class _Desk:
     def _tell(self, new: Evaluation) -> None:
         self.counts[new.state] += 1
         self._progress.advance("evaluate", f"{new.instance_id}: {new.state}")
+
+
+def _told(error: Exception) -> str:
+    """Our errors are sentences; of others one wants to know the kind."""
+    ours = isinstance(error, MinerError | ValidatorError)
+    return str(error) if ours else f"{type(error).__name__}: {error}"
 
 
 def _state(grade: Grade | None) -> EvaluationState:

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -157,7 +157,7 @@ class _Remote:
 
     name: str
     url: str
-    credentials: tuple[str, str] | None
+    credentials: tuple[str, str] | None = field(repr=False)
     ca_bundle: Path | None
     askpass: Path
     lock: int | None = None  # the mirror's lock, an open file: git holds it too

@@ -177,6 +177,19 @@ def test_a_tree_that_cannot_be_had_keeps_no_other_instance_from_its_grade(
     assert states(database) == {"o__r-1": BROKEN, "o__r-2": RESOLVED}
 
 
+def test_a_patch_that_trips_the_grader_keeps_no_other_from_its_grade(database: Database) -> None:
+    class Tripped(ScriptedGrader):
+        def grade(self, task: GradingTask, *, model_patch: bytes) -> Grade:
+            if task.instance_id == "o__r-1":
+                raise ValueError("cannot be read")
+            return super().grade(task, model_patch=model_patch)
+
+    run(database, [answer(1, GOLD), answer(2, GOLD)], Tripped())
+    assert states(database) == {"o__r-1": BROKEN, "o__r-2": RESOLVED}
+    found = database.evaluate.evaluations(dataset=DATASET.name, run_id="r")[0]
+    assert found.detail == "ValueError: cannot be read"
+
+
 def test_a_newer_graders_grade_is_kept_where_it_says_the_same(database: Database) -> None:
     old = run(database, [answer(1), answer(2)], ScriptedGrader())
     assert old.done == 2
