@@ -149,6 +149,15 @@ def test_a_tree_larger_than_its_share_of_the_disk_is_a_flaw() -> None:
     assert "No space left" in verdict.detail
 
 
+def test_a_run_that_reports_fewer_tests_than_it_collected_says_nothing() -> None:
+    fewer = [
+        {**record, "count": 3} if record["event"] == "collected" else record for record in BEFORE
+    ]
+    verdict, _ = check(fewer, AFTER)
+    assert verdict.flaw is Flaw.COUNTS_DISAGREE
+    assert "3 tests collected, 2 reported" in verdict.detail
+
+
 def test_stops_when_nothing_can_be_fixed() -> None:
     verdict, engine = check(AFTER, AFTER, AFTER, AFTER)
     assert verdict.flaw is Flaw.NO_FAIL_TO_PASS
