@@ -161,9 +161,14 @@ def _package_not_found(
 def _no_version(
     recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
 ) -> Sequence[Recipe]:
-    """Versions that did not exist yet or exclude each other: first any version, then none."""
+    """Versions that did not exist yet or exclude each other: first any version, then none.
+
+    What the project itself asks for cannot be loosened: that package may be a year younger.
+    """
     del files
     name = requirement_name(re.sub(r"\[.*?\]", "", problem.detail))
+    if name is not None and name not in {requirement_name(line) for line in recipe.requirements}:
+        return [*_younger(recipe, name), *_other_pythons(recipe)]
     loose = tuple(
         name if name is not None and requirement_name(line) == name else line
         for line in recipe.requirements
@@ -255,13 +260,20 @@ def _later_tools(
     recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
 ) -> Sequence[Recipe]:
     """No reason that we know: build tools a year younger, then less of the project."""
-    found = []
-    if recipe.cutoff_at is not None:
-        later = recipe.cutoff_at + timedelta(days=365)
-        tools = dict.fromkeys(("setuptools", "wheel"), later)
-        exempt = tools | dict(recipe.cutoff_exempt)
-        found.append(replace(recipe, cutoff_exempt=tuple(sorted(exempt.items()))))
-    return (*found, *_less_of_the_project(recipe, problem, files), *_other_pythons(recipe))
+    return (
+        *_younger(recipe, "setuptools", "wheel"),
+        *_less_of_the_project(recipe, problem, files),
+        *_other_pythons(recipe),
+    )
+
+
+def _younger(recipe: Recipe, *names: str) -> Sequence[Recipe]:
+    """Packages resolved a year later than the others, where they are not already."""
+    if recipe.cutoff_at is None:
+        return ()
+    later = dict.fromkeys(names, recipe.cutoff_at + timedelta(days=365))
+    exempt = later | dict(recipe.cutoff_exempt)
+    return (replace(recipe, cutoff_exempt=tuple(sorted(exempt.items()))),)
 
 
 _Repair = Callable[[Recipe, BuildFailure, Mapping[str, str]], Sequence[Recipe]]

@@ -82,6 +82,25 @@ def test_a_package_that_is_not_there_is_left_out() -> None:
     assert first.requirements == (".[test]", "mock>=99", "pytest")
 
 
+def test_what_the_project_itself_asks_for_may_be_a_year_younger() -> None:
+    first, *others = _after(FailureClass.NO_MATCHING_VERSION, "hatchling", step="resolve")
+    assert first.requirements == RECIPE.requirements
+    assert dict(first.cutoff_exempt) == {"hatchling": datetime(2022, 5, 1, tzinfo=UTC)}
+    assert [one.python for one in others] == ["3.8", "3.7", "3.10"]
+
+
+def test_a_package_that_is_already_exempt_leaves_other_pythons() -> None:
+    exempt = (("hatchling", datetime(2021, 12, 1, tzinfo=UTC)),)
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b""),
+        failure_class=FailureClass.NO_MATCHING_VERSION,
+        detail="hatchling",
+        step="resolve",
+    )
+    found = repair(replace(RECIPE, cutoff_exempt=exempt), failure, FILES)
+    assert [one.python for one in found] == ["3.8", "3.7", "3.10"]
+
+
 def test_a_system_package_that_is_not_there_is_left_out() -> None:
     failure = BuildFailure(
         outcome=Outcome(exit_code=100, output=b""),
