@@ -1,17 +1,22 @@
 """What verification and grading cost beyond the tests themselves.
 
-    python -m benchmarks.verification DATA_DIR EXPORT.jsonl
+    make setup && miner demo
+    python -m benchmarks.verification [--data-dir DIR] [--instances N] [--repeated-to N]
 
-DATA_DIR is a finished `miner demo`'s (its mirrors are used), EXPORT.jsonl what it exported.
-Environments must be there already, or are built first, untimed.
+The finished demo's mirrors and export are used; DIR is its folder, `.miner/demo` unless told
+otherwise. Environments must be there already, or are built first, untimed. With all
+instances it takes about ten minutes on two idle cores. `--instances`
+takes a few, evenly spread, where there is less time, and `--repeated-to` fewer verifications.
 
 Bare time: the recipe's own test command, nothing of ours, by exec in a running container of the
-same image whose tree, patches and bytecode are in place. Compared are the runs that verification
-makes (policy quick: two before, two after, one base), one graded gold patch, and all instances
-repeated to twenty, with one and with two workers.
+same image whose tree, patches and bytecode are in place; measured directly before what it is
+compared with, so that other work on the machine weighs on both. Compared are the runs that
+verification makes (policy quick: two before, two after, one base), one graded gold patch, and all
+instances repeated to twenty, with one and with two workers.
 """
 
-import sys
+import argparse
+import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +47,20 @@ from validators.verification import verify
 REPEATED_TO = 20
 
 
+RUNS = QUICK.repeats * 2 + 1
+"""A verification's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Seconds of one instance: its runs bare and verified, its after-run bare and graded."""
+
+    runs_s: float
+    verify_s: float
+    after_s: float
+    grade_s: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """One instance, with everything warm."""
@@ -62,36 +81,56 @@ class Subject:
         )
 
 
-def main(data_dir: Path, export: Path) -> None:
-    """Print the ratios."""
+def main(arguments: argparse.Namespace) -> None:
+    """Print the ratios, and how busy the machine was with other things."""
+    export = arguments.export or next(iter(sorted(arguments.data_dir.glob("*-*-*.jsonl"))), None)
+    if export is None:
+        raise SystemExit(f"{arguments.data_dir} holds no export: run `miner demo` first.")
     engine = connect()
     try:
-        subjects = load(data_dir, export, engine)
-        bare = {s.task.instance_id: bare_s(s, engine) for s in subjects}
-        runs_s = sum(
-            before * QUICK.repeats + after * (QUICK.repeats + 1) for before, after in bare.values()
-        )
-        verify_s = sum(timed(verified, s, engine) for s in subjects)
-        after_s = sum(after for _, after in bare.values())
-        grade_s = sum(timed(graded, s, engine) for s in subjects)
-        twenty = [subjects[n % len(subjects)] for n in range(REPEATED_TO)]
+        subjects = load(arguments.data_dir, export, engine, at_most=arguments.instances)
+        print(f"{len(subjects)} instances, {engine.name}, load before {os.getloadavg()[0]:.1f}")
+        costs = [cost(subject, engine) for subject in subjects]
+        runs_s, verify_s = sum(c.runs_s for c in costs), sum(c.verify_s for c in costs)
+        after_s, grade_s = sum(c.after_s for c in costs), sum(c.grade_s for c in costs)
+        empty_s = overhead_s(subjects[0], engine)
+        print(f"  verification  {verify_s:6.1f} s, bare {runs_s:6.1f} s: {verify_s / runs_s:.2f} ×")
+        print(f"  grading       {grade_s:6.1f} s, bare {after_s:6.1f} s: {grade_s / after_s:.2f} ×")
+        overhead = (verify_s - runs_s) / (len(subjects) * RUNS)
+        print(f"  beyond the tests  {overhead:.2f} s a run; ready and removed {empty_s:.2f} s")
+        twenty = [subjects[n % len(subjects)] for n in range(arguments.repeated_to)]
         one_s = work(twenty, engine, workers=1)
         two_s = work(twenty, engine, workers=2)
-        empty_s = overhead_s(subjects[0], engine)
     finally:
         engine.close()
-    print(f"{len(subjects)} instances, {engine.name}")
-    print(f"  verification  {verify_s:6.1f} s, bare {runs_s:6.1f} s: {verify_s / runs_s:.2f} ×")
-    print(f"  grading       {grade_s:6.1f} s, bare {after_s:6.1f} s: {grade_s / after_s:.2f} ×")
-    print(f"  {REPEATED_TO} with 1, 2 workers  {one_s:.1f} s, {two_s:.1f} s: {two_s / one_s:.2f} ×")
-    print(f"  container, tree and patches  {empty_s:.2f} s a run")
+    ratio = two_s / one_s
+    print(f"  {len(twenty)} with 1, 2 workers  {one_s:.1f} s, {two_s:.1f} s: {ratio:.2f} ×")
+    print(f"  load after {os.getloadavg()[0]:.1f}")
 
 
-def load(data_dir: Path, export: Path, engine: ContainerEngine) -> Sequence[Subject]:
-    """All instances of the export, their environments built where they are missing."""
+def cost(subject: Subject, engine: ContainerEngine) -> Cost:
+    """One instance, bare and not, one directly after the other."""
+    before, after = bare_s(subject, engine)
+    verify_s, grade_s = timed(verified, subject, engine), timed(graded, subject, engine)
+    runs_s = before * QUICK.repeats + after * (QUICK.repeats + 1)
+    name = subject.task.instance_id
+    print(
+        f"  {name}: bare {before:.2f} and {after:.2f} s, verified {verify_s:.2f} s for "
+        f"{runs_s:.2f} s, graded {grade_s:.2f} s, load {os.getloadavg()[0]:.1f}",
+        flush=True,
+    )
+    return Cost(runs_s=runs_s, verify_s=verify_s, after_s=after, grade_s=grade_s)
+
+
+def load(
+    data_dir: Path, export: Path, engine: ContainerEngine, *, at_most: int
+) -> Sequence[Subject]:
+    """Instances of the export, their environments built where they are missing."""
     mirrors = Mirrors(data_dir / "mirrors")
     found = []
-    for row in jsonl.read(export):
+    rows = list(jsonl.read(export))
+    count = min(at_most, len(rows))
+    for row in (rows[n * len(rows) // count] for n in range(count)):
         task = GradingTask(
             instance_id=row.instance_id,
             tree=mirrors.open(row.repo).tree(row.base_commit),
@@ -195,5 +234,15 @@ def work(subjects: Sequence[Subject], engine: ContainerEngine, *, workers: int) 
     return time.perf_counter() - began
 
 
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    found = argparse.ArgumentParser(prog="python -m benchmarks.verification")
+    found.add_argument("--data-dir", type=Path, default=Path(".miner/demo"))
+    found.add_argument("--export", type=Path, help="default: the demo's")
+    found.add_argument("--instances", type=int, default=100, help="at most so many")
+    found.add_argument("--repeated-to", type=int, default=REPEATED_TO)
+    return found
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(parser().parse_args())

@@ -1,5 +1,6 @@
 """Picklable settings with which any process, here or on a cluster, can examine and grade."""
 
+import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,9 +22,12 @@ from validators.model import (
     Task,
 )
 
+_LOG = logging.getLogger(__name__)
 
-def _silent(line: str) -> None:
-    del line
+
+def _log(line: str) -> None:
+    """Where no progress can be handed over: to the log of the machine that does the work."""
+    _LOG.info("%s", line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +44,7 @@ class Workshop:
         *,
         policy: Policy,
         stored: Sequence[Recipe] = (),
-        progress: Progress = _silent,
+        progress: Progress = _log,
     ) -> Examination:
         """See `examination.examine`."""
         return examination.examine(
@@ -53,9 +57,7 @@ class Workshop:
             advisor=self.advisor,
         )
 
-    def grade(
-        self, task: GradingTask, *, model_patch: bytes, progress: Progress = _silent
-    ) -> Grade:
+    def grade(self, task: GradingTask, *, model_patch: bytes, progress: Progress = _log) -> Grade:
         """Grade a patch in the environment of the task's lock, made anew where it is not here.
 
         Raises EngineUnavailableError also when the lock can no longer be installed: that says

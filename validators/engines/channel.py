@@ -15,10 +15,26 @@ from validators.engine import REPORT_PIPE
 from validators.engines.streams import Stream
 from validators.errors import EngineUnavailableError
 
+COUNT_KILLS = """
+count_kills() {
+    kills=0 limit=1
+    for counter in "$1/memory.events" "$1/memory/memory.oom_control" /dev/null; do
+        [ -r "$counter" ] && break
+    done
+    while read -r key value; do
+        case "$key" in oom_kill) kills=$value ;; max) limit=$value ;; esac
+    done <"$counter"
+    [ ! -r "$1/memory/memory.failcnt" ] || read -r limit <"$1/memory/memory.failcnt"
+    [ "$kills" = 0 ] || [ "$limit" != 0 ] || kills=-$kills
+}
+"""
+"""Bash, without a fork: how often the kernel killed for memory, below zero when the container never
+came to its own limit, so that it was the host that had no memory left. On cgroup v1 and v2 this
+stands in different files; the engine's own flag is set only when the container ends."""
+
 # `read` is interrupted by SIGCHLD in bash, which then reaps whatever was orphaned: no zombies. When
 # stdin ends (the miner was killed), the loop ends and with it the container. Nothing in the loop
-# forks, so a fork bomb does not silence it. How often the kernel killed for memory stands in one
-# file on cgroup v1, in another on v2; the engine's own flag is set only when the container ends.
+# forks, so a fork bomb does not silence it.
 MAIN_SCRIPT = f"""
 set -e
 mkfifo -m 0622 {REPORT_PIPE}
@@ -27,12 +43,9 @@ echo $! >/run/miner/.copier
 chmod 0600 /run/miner/.copier
 exec 3>{REPORT_PIPE}
 set +e
-for counter in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control /dev/null; do
-    [ -r "$counter" ] && break
-done
+{COUNT_KILLS}
 while read -r mark; do
-    kills=0
-    while read -r key value; do [ "$key" = oom_kill ] && kills=$value; done <"$counter"
+    count_kills /sys/fs/cgroup
     printf %s "$mark$kills$mark" >&3
 done
 """
@@ -62,8 +75,8 @@ class Channel:
     def drain(self, *, timeout_s: float) -> int | None:
         """Wait until all that was written before this call is here.
 
-        Returns how many of the container's processes the kernel has killed for memory; None when
-        the container no longer answers.
+        Returns how many of the container's processes the kernel has killed for memory, below zero
+        when it was the host's memory that ran out; None when the container no longer answers.
         """
         mark = secrets.token_hex(_MARK_BYTES).encode()
         with self._draining, self._seen:

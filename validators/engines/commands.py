@@ -197,7 +197,12 @@ class Commands:
         kills = self._channel.drain(timeout_s=_SETTLE_S)
         if kills is None:
             return self._died_of_its_guest()
-        known, self._kills = self._kills, kills
+        known, self._kills = self._kills, abs(kills)
+        if kills < 0 and -kills > known:
+            raise EngineUnavailableError(
+                "The container engine's machine ran out of memory and ended processes of a run "
+                "that was within its own limit: use fewer workers, then try again."
+            )
         return kills > known
 
     def _died_of_its_guest(self) -> bool:

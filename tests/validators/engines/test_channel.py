@@ -2,14 +2,16 @@
 
 import re
 import socket
+import subprocess
 import threading
 from collections.abc import Callable
 from itertools import cycle
+from pathlib import Path
 
 import pytest
 
 from tests.validators.engines.test_streams import _Reply, frame
-from validators.engines.channel import Channel
+from validators.engines.channel import COUNT_KILLS, Channel
 from validators.engines.streams import Stream
 
 
@@ -79,3 +81,39 @@ def test_a_report_is_bounded() -> None:
     assert channel.drain(timeout_s=10) == 0
     assert channel.value() == b"x" * 100
     channel.close()
+
+
+@pytest.mark.parametrize(
+    ("files", "kills"),
+    [
+        ({"memory.events": "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\n"}, "0"),
+        ({"memory.events": "low 0\nhigh 0\nmax 41\noom 2\noom_kill 2\n"}, "2"),
+        ({"memory.events": "low 0\nhigh 0\nmax 0\noom 0\noom_kill 1\n"}, "-1"),
+        (
+            {
+                "memory/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n",
+                "memory/memory.failcnt": "12\n",
+            },
+            "3",
+        ),
+        (
+            {
+                "memory/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n",
+                "memory/memory.failcnt": "0\n",
+            },
+            "-3",
+        ),
+        ({}, "0"),
+    ],
+)
+def test_kills_within_the_limit_are_the_hosts(
+    files: dict[str, str], kills: str, tmp_path: Path
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    script = f'{COUNT_KILLS}\ncount_kills "$1"\nprintf %s "$kills"'
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert (done.stdout, done.stderr) == (kills, "")
