@@ -20,6 +20,11 @@ ALL_MISSING = "all_fail_to_pass_missing_before"
 """Mark: no FAIL_TO_PASS test could even be collected before, so the issue may not name it."""
 
 
+NEVER_RUN = "never run: the process ended first"
+UNDECIDED = "undecided_tests"
+"""Mark: so many tests are in no list because another one ended the process before them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transitions:
     """Every test of all runs, in the one list that its statuses put it in. Ids are sorted."""
@@ -97,9 +102,13 @@ def flaw_of(found: Transitions) -> Flaw | None:
 
 def marks_of(found: Transitions) -> tuple[str, ...]:
     """What a maintainer should look at in an accepted instance."""
+    marks = []
     if found.fail_to_pass and found.missing_before == found.fail_to_pass:
-        return (ALL_MISSING,)
-    return ()
+        marks.append(ALL_MISSING)
+    undecided = sum(reason == NEVER_RUN for _, reason in found.left_out)
+    if undecided:
+        marks.append(f"{UNDECIDED}: {undecided}")
+    return tuple(marks)
 
 
 def tally(required: Sequence[str], results: Results) -> Tally:
@@ -147,7 +156,7 @@ def _left_out(was: Sequence[TestStatus], became: Sequence[TestStatus]) -> str | 
         if status in statuses:
             return str(status)
     if TestStatus.NOT_RUN in statuses:
-        return "never run: the process ended first"
+        return NEVER_RUN
     for phase, seen in (("before", was), ("after", became)):
         if TestStatus.NOT_COLLECTED in seen and set(seen) != {TestStatus.NOT_COLLECTED}:
             return f"volatile id: not in every {phase}-run"

@@ -10,6 +10,7 @@ import re
 
 from miner.assess.measure import Measure, Value
 from miner.model import Instance
+from validators.grading import NEVER_RUN
 from validators.model import POLICIES
 from validators.probes import NOT_PROBED, PROBE_FAILED, TAKEN_OUT, UNNOTICED
 
@@ -29,6 +30,7 @@ def noticed(instance: Instance) -> Value:
         "probes_not_made": _of(verdict.marks, NOT_PROBED)[0],
         "taken_out_by_probes": sum(TAKEN_OUT in reason for _, reason in verdict.left_out),
         "flaky": len(verdict.flake_rates),
+        "undecided": sum(reason == NEVER_RUN for _, reason in verdict.left_out),
         "flag": unnoticed > 0 and 2 * unnoticed >= tried,
     }
 

@@ -83,6 +83,14 @@ def test_flaws() -> None:
     assert flaw_of(transitions(runs_of([S]), runs_of([P]))) is Flaw.NO_FAIL_TO_PASS
 
 
+def test_tests_that_another_one_kept_from_running_are_counted_in_a_mark() -> None:
+    both = [{**a, **b} for a, b in zip(runs_of([F, F]), runs_of([NR, P], "u"), strict=True)]
+    fixed = [{**a, **b} for a, b in zip(runs_of([P, P]), runs_of([P, P], "u"), strict=True)]
+    found = transitions(both, fixed)
+    assert found.fail_to_pass == ("t",)
+    assert marks_of(found) == ("undecided_tests: 1",)
+
+
 def test_nothing_is_fixed_or_kept_where_a_phase_was_never_run() -> None:
     for before, after in ((runs_of([P]), []), (runs_of([F]), []), ([], runs_of([P]))):
         found = transitions(before, after)

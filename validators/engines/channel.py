@@ -24,7 +24,11 @@ count_kills() {
     while read -r key value; do
         case "$key" in oom_kill) kills=$value ;; max) limit=$value ;; esac
     done <"$counter"
-    [ ! -r "$1/memory/memory.failcnt" ] || read -r limit <"$1/memory/memory.failcnt"
+    if [ -r "$1/memory/memory.max_usage_in_bytes" ]; then
+        read -r most <"$1/memory/memory.max_usage_in_bytes"
+        read -r bytes <"$1/memory/memory.limit_in_bytes"
+        limit=$((most + 1048576 > bytes))
+    fi
     [ "$kills" = 0 ] || [ "$limit" != 0 ] || kills=-$kills
 }
 """

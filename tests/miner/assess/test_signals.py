@@ -117,6 +117,7 @@ def test_a_fix_that_no_test_notices_in_half_is_flagged(unnoticed: int, flagged: 
         "probes_not_made": 3,
         "taken_out_by_probes": 1,
         "flaky": 1,
+        "undecided": 0,
         "flag": flagged,
     }
 

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
 
@@ -29,7 +30,8 @@ def open_channel(
     def serve() -> None:
         with theirs, theirs.makefile("rb") as lines:
             for line in lines:
-                answer(theirs, line.strip())
+                with suppress(OSError):  # the channel was closed meanwhile
+                    answer(theirs, line.strip())
 
     threading.Thread(target=serve, daemon=True).start()
     return channel
@@ -92,14 +94,16 @@ def test_a_report_is_bounded() -> None:
         (
             {
                 "memory/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n",
-                "memory/memory.failcnt": "12\n",
+                "memory/memory.max_usage_in_bytes": "67108864\n",
+                "memory/memory.limit_in_bytes": "67108864\n",
             },
             "3",
         ),
         (
             {
                 "memory/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n",
-                "memory/memory.failcnt": "0\n",
+                "memory/memory.max_usage_in_bytes": "30000000\n",
+                "memory/memory.limit_in_bytes": "67108864\n",
             },
             "-3",
         ),
