@@ -21,7 +21,9 @@ from miner.errors import BadItemError, ConfigError, NotFoundError
 from miner.git import Mirror
 from miner.model import Base, Clock, Gate, PullRequest, Rejection, Repo, Stage
 
-WORKERS = 2
+WORKERS = 4
+"""Most of a mirror's first fetch is waiting: for the server's pack and for the disk."""
+
 BATCHES_WAITING = 2
 """Of one errand: what is told faster than it is stored waits with the asking."""
 

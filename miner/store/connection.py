@@ -1,7 +1,8 @@
 """One database: how it is reached, how transactions begin, what its errors mean."""
 
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -114,6 +115,10 @@ class Sql:
         self.url = parsed
         self._clock = clock
         self.engine = _engine(parsed)
+        # threads that wait for SQLite's one writer would sleep longer and longer between tries
+        self._turn: AbstractContextManager[object] = (
+            nullcontext() if self.is_postgres else threading.RLock()
+        )
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -124,7 +129,7 @@ class Sql:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One transaction: all of it or nothing. SQLite waits here for other writers."""
-        with self._said(), self.engine.connect() as plain:
+        with self._said(), self._turn, self.engine.connect() as plain:
             connection = plain.execution_options(miner_write=True)
             with connection.begin():
                 yield connection
