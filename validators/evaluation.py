@@ -58,13 +58,14 @@ _NO_ROOM = "tests could not be put back beside the patch's files"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Prepared:
-    """The model's tree: what differs from the final state, and all paths of that."""
+    """The model's tree: what differs from the final state, all paths of that, what is installed."""
 
     outcome: Outcome
     model_tree: str
     final_tree: str
     changes: tuple[Change, ...]
     final_paths: frozenset[str]
+    installed: tuple[str, ...]
 
 
 def grade(
@@ -98,6 +99,7 @@ def grade(
         surroundings = Surroundings(
             language=LANGUAGES[recipe.language],
             packages=environment.packages,
+            installed=prepared.installed,
             final_paths=prepared.final_paths,
             source_paths=recipe.source_paths,
         )
@@ -145,6 +147,7 @@ def _prepare(container: Container, files: bytes, marker: str) -> _Prepared | Out
     fields = [each.decode("utf-8", "surrogateescape") for each in told.split(b"\0")]
     model_tree, final_tree, *rest = fields
     end = rest.index(marker)
+    last = rest.index(marker, end + 1)
     statuses, paths = rest[:end:2], rest[1:end:2]
     return _Prepared(
         outcome=outcome,
@@ -154,7 +157,8 @@ def _prepare(container: Container, files: bytes, marker: str) -> _Prepared | Out
             Change(path=path, in_model=status != "A", in_final=status != "D")
             for status, path in zip(statuses, paths, strict=True)
         ),
-        final_paths=frozenset(path for path in rest[end + 1 :] if path),
+        final_paths=frozenset(rest[end + 1 : last]),
+        installed=tuple(name for name in rest[last + 1 :] if name),
     )
 
 

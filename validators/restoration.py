@@ -65,13 +65,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What the rules need to know: the language, installed package names, the final state's paths.
+    """What the rules need to know: the language, installed packages, the final state's paths.
 
+    `installed` is what lies in site-packages: modules are often not called like their package.
     `source_paths` are the folders on the import path, relative to the tree.
     """
 
     language: Language
     packages: tuple[str, ...]
+    installed: tuple[str, ...] = ()
     final_paths: frozenset[str]
     source_paths: tuple[str, ...] = ()
 
@@ -130,12 +132,13 @@ def _unwanted(path: str, surroundings: Surroundings) -> str | None:
 
 def _shadowed(path: str, surroundings: Surroundings) -> str | None:
     """A new top-level module that hides one of the standard library's or of an installed one."""
+    modules = _module_names(surroundings)
     for root in {*_ROOTS, *(each.strip("/.") for each in surroundings.source_paths)}:
         prefix = f"{root}/" if root else ""
         if not path.startswith(prefix):
             continue
         name = path[len(prefix) :].split("/", maxsplit=1)[0].split(".", maxsplit=1)[0]
-        if name not in _module_names(surroundings.packages):
+        if name not in modules:
             continue
         known = (f"{prefix}{name}.", f"{prefix}{name}/")
         if not any(each.startswith(known) for each in surroundings.final_paths):
@@ -143,11 +146,17 @@ def _shadowed(path: str, surroundings: Surroundings) -> str | None:
     return None
 
 
-def _module_names(packages: Sequence[str]) -> frozenset[str]:
-    installed = {
-        re.split(r"[=@<> \[]", line, maxsplit=1)[0].lower().replace("-", "_") for line in packages
+def _module_names(surroundings: Surroundings) -> frozenset[str]:
+    packages = {
+        re.split(r"[=@<> \[]", line, maxsplit=1)[0].lower().replace("-", "_")
+        for line in surroundings.packages
     }
-    return sys.stdlib_module_names | _RUNNER | installed
+    modules = {
+        name.partition(".")[0]
+        for name in surroundings.installed
+        if not name.endswith((".dist-info", ".egg-info", ".pth", ".libs"))
+    }
+    return sys.stdlib_module_names | _RUNNER | packages | modules
 
 
 def merged(name: str, *, model: str, final: str) -> str | None:

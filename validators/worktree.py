@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 from shlex import quote
 
+from validators.engine import VENV
 from validators.invocation import KIT, LIBRARY, REPORTER_MODULE
 from validators.model import Tree
 from validators.patching import APPLY_SCRIPT, completed
@@ -93,7 +94,8 @@ def grading_scripts(tree: Tree, *, marker: str) -> Mapping[str, str]:
 
     prepare.sh applies the model's patch, with exit status PATCH_FAILED when it does not apply, and
     prints, each ended by NUL: NUL marker, the model's tree, the final tree (base + test + gold),
-    status and path of every difference from the first to the second, marker, all final paths.
+    status and path of every difference from the first to the second, marker, all final paths,
+    marker, what lies in the environment's site-packages.
     Like that of `prepare_script`, it reads the base tree from standard input.
     restore.sh TREE reads pairs of D, R or G and path, each ended by NUL: it removes the first,
     restores the second and prints digests of the third, as DIGESTS does.
@@ -115,6 +117,8 @@ printf '\\0%s\\0%s\\0%s\\0' {marker} "$model" "$final"
 git diff-tree -r -z --no-renames --name-status "$model" "$final"
 printf '%s\\0' {marker}
 git ls-tree -r -z --name-only "$final"
+printf '%s\\0' {marker}
+for entry in {VENV}/lib/python*/site-packages/*; do printf '%s\\0' "${{entry##*/}}"; done
 """
     restore = f"""{prelude()}
 restored=() removed=() guarded=()

@@ -2,6 +2,7 @@
 
 import configparser
 import tomllib
+from dataclasses import replace
 
 import pytest
 
@@ -71,6 +72,17 @@ def test_what_a_patch_may_not_add_is_removed_with_a_note(path: str) -> None:
 )
 def test_honest_additions_stay(path: str) -> None:
     assert plan([only_in_model(path)], SURROUNDINGS) == plan([], SURROUNDINGS)
+
+
+@pytest.mark.parametrize(
+    "path", ["yaml/__init__.py", "yaml.py", "src/_yaml.pyi", "lib/six.py", "speedups.so"]
+)
+def test_a_module_is_not_shadowed_whatever_its_package_is_called(path: str) -> None:
+    lying = ("yaml", "_yaml", "six.py", "speedups.cpython-312-x86_64-linux-gnu.so")
+    installed = replace(SURROUNDINGS, installed=(*lying, "PyYAML-6.0.dist-info", "new.libs"))
+    assert plan([only_in_model(path)], installed).remove == (path,)
+    honest = [only_in_model("new/__init__.py"), only_in_model("calc/yaml.py")]
+    assert plan(honest, installed).remove == ()
 
 
 def test_changed_and_deleted_tests_are_restored() -> None:
