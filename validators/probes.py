@@ -114,6 +114,7 @@ def applied(verdict: Verdict, probes: Sequence[Run]) -> Verdict:
             marks += _unusable(run) if run.flaw is not Flaw.NO_TESTS_SEEN else []
             if run.flaw is None:
                 removed |= _changed(run, verdict.fail_to_pass, passed=True)
+                removed |= _changed(run, verdict.pass_to_pass, passed=False)
     marks += _hunk_marks(verdict, [run for run in probes if run.variant.startswith(HUNK)])
     kept = tuple(each for each in verdict.fail_to_pass if each not in removed)
     flaw = None if kept else Flaw.FLAKY

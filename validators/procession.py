@@ -1,7 +1,8 @@
 """Runs one after another, the next one's container made ready while this one's tests run.
 
 Starting a container and bringing the tree costs about as much as a small suite; it waits more than
-it computes, so it hides behind the tests that are running. Only ever one container is ahead.
+it computes, so it hides behind the tests that are running; so does the removal of the last one.
+Only ever one container is ahead.
 """
 
 from collections.abc import Generator, Sequence
@@ -24,7 +25,11 @@ def runs_of(
     selection: Sequence[str],
     engine: ContainerEngine,
 ) -> Generator[Run, None, None]:
-    """The runs of `trials`, in order, each in a fresh container. Close it to stop early."""
+    """The runs of `trials`, in order, each in a fresh container. Close it to stop early.
+
+    A container that cannot be removed ends the row; when it is closed early, the sweep at the next
+    start removes it.
+    """
     bytecode = Bytecode()
 
     def ready(trial: Trial) -> Ready:
@@ -39,6 +44,7 @@ def runs_of(
 
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as helper:
         ahead: Future[Ready] | None = None
+        leaving: Future[None] | None = None
         try:
             for number, trial in enumerate(trials):
                 now = ahead.result() if ahead is not None else ready(trial)
@@ -47,8 +53,12 @@ def runs_of(
                 try:
                     run = run_ready(now, bytecode=bytecode)
                 finally:
-                    now.leave()
+                    last, leaving = leaving, helper.submit(now.leave)
+                if last is not None:
+                    last.result()
                 yield run
+            if leaving is not None:
+                leaving.result()
         finally:
             if ahead is not None and not ahead.cancel():
                 # The answer is known without this run: whether it could be made ready is not asked.

@@ -65,6 +65,12 @@ def test_a_test_that_a_remark_repairs_tests_no_fix() -> None:
     assert after.fail_to_pass == ()
 
 
+def test_a_test_that_a_remark_breaks_is_taken_out() -> None:
+    after = applied(VERDICT, [probe(REMARK, a=FAILED, b=FAILED, c=FAILED)])
+    assert after.accepted
+    assert (after.fail_to_pass, after.pass_to_pass) == (("a", "b"), ())
+
+
 def test_a_probe_without_an_answer_removes_nothing() -> None:
     after = applied(VERDICT, [probe(HASH_SEED, Flaw.TIMED_OUT_AFTER)])
     assert (after.fail_to_pass, after.pass_to_pass) == (("a", "b"), ("c",))
