@@ -111,6 +111,16 @@ def test_only_what_moved_is_read_again(scene: Scene) -> None:
     assert report.counts["known"] == 1  # by the overlap, without git work
 
 
+def test_what_the_index_told_late_is_found_by_the_overlap(scene: Scene) -> None:
+    pulls = scene.fake.repos[0]["pulls"]
+    pulls[0] |= {"updatedAt": at(25)}
+    scene.crawl()
+    pulls[1] |= {"updatedAt": at(24, 23), "body": "told late"}
+    pulls[2] |= {"updatedAt": at(26)}
+    scene.crawl()
+    assert "told late" in {p.body for p in scene.store.pulls.values() if p.number == 2}
+
+
 def test_since_counts_only_without_watermark(scene: Scene) -> None:
     scene.crawl(since=datetime(2024, 1, 6, tzinfo=UTC))
     assert {p.number for p in scene.store.pulls.values()} == {5, 6}

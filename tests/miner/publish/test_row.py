@@ -1,6 +1,7 @@
 """Rows: reversible, ASCII, the same for the same instance."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -48,9 +49,7 @@ def test_a_line_is_ascii_even_with_line_separators_in_the_text() -> None:
 
 
 def test_when_it_was_verified_does_not_change_a_row() -> None:
-    import dataclasses  # noqa: PLC0415 – used once
-
-    later = dataclasses.replace(instance(), verified_at=NOON + timedelta(days=9))
+    later = replace(instance(), verified_at=NOON + timedelta(days=9))
     assert canonical(row(later)) == canonical(row(instance()))
 
 
@@ -59,6 +58,13 @@ def test_the_grading_hash_ignores_the_snapshot_and_sees_the_tests() -> None:
     assert row_hash(row(instance(), snapshot="2024-07-01")) == row_hash(one)
     other = row(instance(verdict=verdict(pass_to_pass=())))
     assert row_hash(other) != row_hash(one)
+
+
+def test_the_grading_hash_tells_bytes_apart_that_read_alike() -> None:
+    latin = row(instance(of=candidate(patch=GOLD.replace(b"# twice", b"# caf\xe9"))))
+    utf8 = row(instance(of=candidate(patch=GOLD.replace(b"# twice", "# caf\xe9".encode()))))
+    assert latin.patch == utf8.patch
+    assert row_hash(latin) != row_hash(utf8)
 
 
 def test_lists_may_be_json_text_as_in_swe_bench_files() -> None:
