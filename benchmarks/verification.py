@@ -8,8 +8,8 @@ otherwise. Environments must be there already, or are built first, untimed. With
 instances it takes about ten minutes on two idle cores. `--instances`
 takes a few, evenly spread, where there is less time, and `--repeated-to` fewer verifications.
 
-Bare time: the recipe's own test command, nothing of ours, by exec in a running container of the
-same image whose tree, patches and bytecode are in place; measured directly before what it is
+Bare time: the recipe's own build and test commands, nothing of ours, by exec in a running container
+of the same image whose tree, patches and bytecode are in place; measured directly before what it is
 compared with, so that other work on the machine weighs on both. Compared are the runs that
 verification makes (policy quick: two before, two after, one base), one graded gold patch, and all
 instances repeated to twenty, with one and with two workers.
@@ -39,7 +39,7 @@ from validators.model import (
     Phase,
     Task,
 )
-from validators.run import make_ready
+from validators.run import build, make_ready
 from validators.selection import selected
 from validators.trial import Trial
 from validators.verification import verify
@@ -156,7 +156,10 @@ def load(
 
 
 def bare_s(subject: Subject, engine: ContainerEngine) -> tuple[float, float]:
-    """Seconds of the bare command before and after the fix, the second of two calls each."""
+    """Seconds of the bare commands before and after the fix.
+
+    They are the second of two calls of the tests, and the recipe's build where it has one.
+    """
     task = subject.task
     times = []
     for patches in ((task.test_patch,), (task.test_patch, task.patch)):
@@ -175,7 +178,10 @@ def bare_s(subject: Subject, engine: ContainerEngine) -> tuple[float, float]:
                 began = time.perf_counter()
                 ready.container.exec(command, timeout_s=600, env=env, workdir=TREE, stdin=b"")
                 spent = time.perf_counter() - began
-            times.append(spent)
+            began = time.perf_counter()
+            if subject.environment.recipe.build_cmd is not None:
+                build(ready.container, subject.environment.recipe, call)
+            times.append(spent + time.perf_counter() - began)
         finally:
             ready.leave()
     return times[0], times[1]
