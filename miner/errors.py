@@ -18,6 +18,11 @@ Caught in two kinds of place: a stage's loop (BadItemError, RetryableError) and 
 
 from datetime import datetime
 
+from validators.errors import ValidatorError
+
+ERROR_CHARS = 2000
+"""So much of an error's words is stored."""
+
 
 class MinerError(Exception):
     """One sentence for a person: the fact, then the next step. Never holds a secret."""
@@ -81,3 +86,9 @@ class SchemaOutOfDateError(FatalError):
 
 class SnapshotFrozenError(FatalError):
     """A snapshot is never changed."""
+
+
+def told(error: BaseException) -> str:
+    """An error as it is stored. Ours are sentences; of others one wants to know the kind."""
+    ours = isinstance(error, MinerError | ValidatorError)
+    return (str(error) if ours else f"{type(error).__name__}: {error}")[:ERROR_CHARS]

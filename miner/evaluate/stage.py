@@ -6,11 +6,10 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from miner.errors import BadItemError, MinerError, RetryableError
+from miner.errors import BadItemError, RetryableError, told
 from miner.evaluate.dataset import Dataset, DatasetRow, patch_hash
 from miner.model import Clock, Evaluation, EvaluationState, Prediction, Stage, StageReport
 from miner.progress import Progress
-from validators.errors import ValidatorError
 from validators.evaluation import GRADER_VERSION
 from validators.model import Flaw, Grade, GradingTask, Tally, Tree
 
@@ -218,7 +217,7 @@ class _Desk:
             self._append(answer.row, graded)
         else:
             failed = self._evaluation(
-                answer.row, model, patch=hashed, grade=None, detail=_told(result)
+                answer.row, model, patch=hashed, grade=None, detail=told(result)
             )
             self._keep(answer.row, failed)
 
@@ -252,12 +251,6 @@ class _Desk:
     def _tell(self, new: Evaluation) -> None:
         self.counts[new.state] += 1
         self._progress.advance("evaluate", f"{new.instance_id}: {new.state}")
-
-
-def _told(error: Exception) -> str:
-    """Our errors are sentences; of others one wants to know the kind."""
-    ours = isinstance(error, MinerError | ValidatorError)
-    return str(error) if ours else f"{type(error).__name__}: {error}"
 
 
 def _state(grade: Grade | None) -> EvaluationState:

@@ -3,11 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from miner.errors import MinerError
-from validators.errors import ValidatorError
 from validators.model import Examination, Policy, Recipe, Task
-
-ERROR_CHARS = 2000
 
 
 class Bench(Protocol):
@@ -25,9 +21,3 @@ class Bench(Protocol):
 def examine(bench: Bench, task: Task, policy: Policy, stored: Sequence[Recipe]) -> Examination:
     """What crosses to a worker. Positional: Dask takes keywords for its own."""
     return bench.examine(task, policy=policy, stored=stored)
-
-
-def told(error: BaseException) -> str:
-    """Our errors are sentences; of others one wants to know the kind."""
-    ours = isinstance(error, MinerError | ValidatorError)
-    return (str(error) if ours else f"{type(error).__name__}: {error}")[:ERROR_CHARS]

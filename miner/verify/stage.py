@@ -19,12 +19,12 @@ from datetime import datetime
 from time import monotonic
 from typing import Protocol
 
-from miner.errors import MinerError, RetryableError
+from miner.errors import MinerError, RetryableError, told
 from miner.git import Mirrors, UnusableTreeError
 from miner.holder import Heartbeat, new_holder
 from miner.model import Candidate, Clock, Examined, Stage, StageReport, StoredRecipe
 from miner.progress import Progress
-from miner.verify.bench import Bench, examine, told
+from miner.verify.bench import Bench, examine
 from miner.verify.judgement import judge, outcome, unusable
 from miner.verify.recipes import stored_recipes
 from validators.errors import EngineTooOldError
