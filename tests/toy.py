@@ -48,7 +48,8 @@ def tar_of(folder: Path) -> bytes:
 
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
-        tar.add(folder, ".", filter=keep)
+        for path in sorted(folder.iterdir()):  # not ".": a work tree's own folder is the engine's
+            tar.add(path, path.name, filter=keep)
     return buffer.getvalue()
 
 
