@@ -27,9 +27,10 @@ AFTERWARDS_FAILED = 39
 
 _GIT_ENV = """
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_TERMINAL_PROMPT=0
-export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null
+export GIT_CONFIG_COUNT=4 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null
 export GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false
 export GIT_CONFIG_KEY_2=core.autocrlf GIT_CONFIG_VALUE_2=false
+export GIT_CONFIG_KEY_3=safe.directory GIT_CONFIG_VALUE_3=/testbed
 """
 
 _ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding\n"
