@@ -38,7 +38,7 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.PACKAGE_NOT_FOUND, r"E: Unable to locate package (\S+)"),
     (FailureClass.PACKAGE_NOT_FOUND, r"E: Package '([^']+)' has no installation candidate"),
     (FailureClass.NO_MATCHING_VERSION, r"there (?:is|are) no versions? of ([\w.\[\]-]+)"),
-    (FailureClass.NO_MATCHING_VERSION, r"Because (?:only )?([\w.\[\]-]+)"),
+    (FailureClass.NO_MATCHING_VERSION, r"Because (?:only |all versions of )?([\w.\[\]-]+)"),
     (FailureClass.OUTSIDE_TREE, r"Failed to download(?: and build)? `([^`]* @ \w+://[^`]*)`"),
     (FailureClass.OUTSIDE_TREE, r"Distribution not found at: (\S+)"),
     (FailureClass.OUTSIDE_TREE, r"(Git operation failed)"),

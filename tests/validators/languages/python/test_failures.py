@@ -13,6 +13,7 @@ LOGS = Path(__file__).parent / "logs"
 CASES = {
     "package_not_found": (FailureClass.PACKAGE_NOT_FOUND, "never-there-0471"),
     "apt": (FailureClass.PACKAGE_NOT_FOUND, "never-there-0471"),
+    "no_readable_sdist": (FailureClass.NO_MATCHING_VERSION, "twisted"),
     "no_matching_version": (FailureClass.NO_MATCHING_VERSION, "pytest"),
     "wrong_python": (FailureClass.WRONG_PYTHON, "Python>=3.13"),
     "syntax": (FailureClass.WRONG_PYTHON, "SyntaxError: Missing parentheses"),
