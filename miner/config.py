@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -96,15 +97,22 @@ class Settings(BaseSettings):
     @field_validator("github_url")
     @classmethod
     def _http(cls, value: str) -> str:
-        if not value.startswith(("https://", "http://")):
-            raise ValueError("must begin with https:// or http://")
+        _plain_url(value)
         return value.rstrip("/")
+
+    @field_validator("index_url", "advisor_url")
+    @classmethod
+    def _http_too(cls, value: str | None) -> str | None:
+        if value is not None:
+            _plain_url(value)
+        return value
 
     @field_validator("database_url")
     @classmethod
     def _known_database(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith(("sqlite:///", "postgresql+psycopg://")):
             raise ValueError("must begin with sqlite:/// or postgresql+psycopg://")
+        _parts(value or "")
         return value
 
     @field_validator("ca_bundle")
@@ -134,6 +142,27 @@ class Settings(BaseSettings):
             for name in type(self).model_fields
             if name not in {"data_dir", "database_url", "github_tokens"}
         }
+
+
+def _parts(url: str) -> SplitResult:
+    """The URL's parts, the port being a port. ValueError without the URL, which may be a secret."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        raise ValueError("is no URL: host or port cannot be read") from None
+    return parts
+
+
+def _plain_url(url: str) -> None:
+    """ValueError unless it is HTTP and holds no name or password: repository code may see it."""
+    if not url.startswith(("https://", "http://")):
+        raise ValueError("must begin with https:// or http://")
+    parts = _parts(url)
+    if not parts.hostname:
+        raise ValueError("names no host")
+    if "@" in parts.netloc:
+        raise ValueError("must hold no name or password; containers and logs would show them")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

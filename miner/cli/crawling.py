@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from miner.cli.options import DryRunOption, JsonOption, ReposOption, SinceOption, since
+from miner.cli.repos import check_name
 from miner.cli.speech import progress, say, say_json, say_report, table
 from miner.cli.wiring import House, now
 from miner.crawl import SOURCES, Source
@@ -71,6 +72,9 @@ def crawl(
     as_json: JsonOption = False,
 ) -> None:
     """Fetch what was merged in the watched (or the named) repositories since the last crawl."""
+    for name in repo or ():
+        check_name(name)
+    first = since(since_text, now=now())
     house = House.of_environment()
     tapes = Tapes(record=record, replay=replay)
     with house.store() as store:
@@ -83,7 +87,6 @@ def crawl(
         if gharchive is not None and not names:
             say("nothing to crawl: the archive hints at no watched repository")
             return
-        first = since(since_text, now=now())
         report = run_crawl(house, store, repos=names, first=first, bars=progress(), tapes=tapes)
     say_report(report, as_json=as_json)
 

@@ -44,7 +44,9 @@ GitOption = Annotated[
 PullsOption = Annotated[
     Path | None, typer.Option("--pulls", help="Issues and pulls as JSONL; see docs/forge.md.")
 ]
-PortOption = Annotated[int, typer.Option("--port", help="Port on 127.0.0.1; 0: any free one.")]
+PortOption = Annotated[
+    int, typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1; 0: any free one.")
+]
 
 
 @GROUP.callback()

@@ -1,11 +1,10 @@
 """`miner repos discover`: find repositories worth watching by GitHub's search."""
 
-from datetime import timedelta
 from typing import Annotated
 
 import typer
 
-from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption
+from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption, ago
 from miner.cli.speech import progress, say, say_json, table
 from miner.cli.wiring import House, now
 from miner.crawl.github.discovery import Found, Wish
@@ -44,7 +43,7 @@ def discover(
         min_share=min_share,
         min_stars=min_stars,
         max_stars=max_stars,
-        pushed_since=(now() - timedelta(days=active_days)).date(),
+        pushed_since=ago(now(), f"--active-days {active_days}", days=active_days).date(),
     )
     bars, found = progress(), list[Found]()
     with house.store() as store:

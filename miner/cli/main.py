@@ -1,10 +1,14 @@
 """From a command line to an exit code: the one place where errors become sentences."""
 
+import errno
 import logging
+import os
 import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 
 from typer.exceptions import TyperException
@@ -13,17 +17,26 @@ from typer.main import get_command
 from miner.cli import exits, speech
 from miner.cli.app import APP
 from miner.cli.secrets import known_secrets
-from miner.errors import MinerError
+from miner.errors import ConfigError, MinerError, RetryableError
 from validators.errors import ValidatorError
 
 DEBUG = "--debug"
 Told = MinerError | ValidatorError | TyperException
+_MACHINE_FAILED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE})
+"""A file that another try may write; every other refusal needs a person."""
 
 
 def main() -> None:
     """The `miner` command."""
     signal.signal(signal.SIGTERM, _stop)
-    sys.exit(run(sys.argv[1:]))
+    _open_what_is_closed()
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _say_no_more()
+        code = code if isinstance(error, BrokenPipeError) else _tell(_file_trouble(error))
+    sys.exit(code)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -35,23 +48,57 @@ def run(arguments: Sequence[str]) -> int:
     words = [word for word in arguments if word != DEBUG]
     speech.log_to_stderr(level=logging.DEBUG if debug else logging.WARNING, secrets=known_secrets())
     try:
+        _refuse_other_than_text(words)
         code = get_command(APP).main(words, prog_name="miner", standalone_mode=False)
     except (MinerError, ValidatorError, TyperException) as error:
         return _tell(error, debug=debug)
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output left; there is nobody to tell
+        _say_no_more()  # the reader of our output left; there is nobody to tell
         return exits.OK
+    except OSError as error:
+        return _tell(_file_trouble(error), debug=debug)
     if code == exits.STOPPED:  # typer's word for KeyboardInterrupt
         speech.complain("stopped; run again to go on")
     return code if isinstance(code, int) else exits.OK
 
 
-def _tell(error: Told, *, debug: bool) -> int:
+def _refuse_other_than_text(words: Sequence[str]) -> None:
+    """ConfigError: a word whose bytes are no text could be neither stored nor shown."""
+    for word in words:
+        if not word.isascii() and any("\ud800" <= char <= "\udfff" for char in word):
+            raise ConfigError(f"{word!r} is not UTF-8 text; write it again in UTF-8.")
+
+
+def _file_trouble(error: OSError) -> MinerError:
+    """What the system says of a file, as one sentence: which file, what, what to do."""
+    reason = error.strerror or str(error)
+    if isinstance(error.filename, str | bytes):
+        reason = f"{os.fsdecode(error.filename)}: {reason}"
+    if error.errno in _MACHINE_FAILED:
+        kept = "make room or wait, then run this again; nothing stored was lost"
+        return RetryableError(f"{reason}; {kept}.")
+    return ConfigError(f"{reason}; choose another place, or make this one usable.")
+
+
+def _open_what_is_closed() -> None:
+    """Give a process that was started without stdout or stderr somewhere to speak to."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 – for the whole life
+
+
+def _say_no_more() -> None:
+    """What is still to be written goes nowhere: at exit Python would complain once more."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _tell(error: Told, *, debug: bool = False) -> int:
     """One sentence, and the trace for those who asked for it."""
     secrets = known_secrets()
     if debug:
         speech.complain(speech.redacted("".join(traceback.format_exception(error)), secrets))
-    sentence = error.message if isinstance(error, TyperException) else str(error)
+    sentence = error.format_message() if isinstance(error, TyperException) else str(error)
     prefix = "" if sentence.startswith("Usage:") else "miner: "
     speech.complain(prefix + speech.redacted(sentence, secrets))
     return exits.WRONG_INPUT if isinstance(error, TyperException) else error.exit_code

@@ -37,9 +37,17 @@ def since(text: str | None, *, now: datetime) -> datetime | None:
         return None
     unit = {"h": "hours", "d": "days", "w": "weeks"}.get(text[-1:])
     if unit and text[:-1].isdecimal():
-        return now - timedelta(**{unit: int(text[:-1])})
+        return ago(now, f"--since: {text!r}", **{unit: int(text[:-1])})
     moment = day(text, option="--since")
     return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
+
+
+def ago(now: datetime, what: str, **age: int) -> datetime:
+    """`now` less an age. ConfigError, beginning with `what`, when no calendar goes back so far."""
+    try:
+        return now - timedelta(**age)
+    except OverflowError:
+        raise ConfigError(f"{what} lies before all calendars; give less.") from None
 
 
 def day(text: str, *, option: str) -> date:

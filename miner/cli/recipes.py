@@ -34,6 +34,7 @@ AuthorOption = Annotated[str | None, typer.Option("--author", help="Who says so;
 @GROUP.command("show")
 def show(repo: RepoArgument, as_json: JsonOption = False) -> None:
     """Stored recipes of a repository: people's first, then learned ones."""
+    check_name(repo)
     with House.of_environment().store() as store:
         stored = store.admin.recipes(repo)
     if as_json:

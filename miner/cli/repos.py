@@ -1,5 +1,6 @@
 """`miner repos`: which repositories are watched."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,9 @@ from miner.cli.wiring import House
 from miner.errors import ConfigError
 
 GROUP = typer.Typer(no_args_is_help=True, help="Which repositories are watched.")
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*/[A-Za-z0-9_.-]+")
+"""What GitHub lets an owner and a repository be called."""
 
 NamesArgument = Annotated[
     list[str] | None, typer.Argument(help="Repositories: owner/name.", show_default=False)
@@ -81,6 +85,5 @@ def _named(names: list[str] | None, file: Path | None) -> list[str]:
 
 def check_name(name: str) -> None:
     """ConfigError when it is not owner/name."""
-    owner, slash, repo = name.partition("/")
-    if not (owner and slash and repo) or "/" in repo or " " in name:
+    if NAME.fullmatch(name) is None or name.rpartition("/")[2] in {".", ".."}:
         raise ConfigError(f"{name!r} is no repository; write owner/name.")

@@ -1,12 +1,11 @@
 """`miner request`: work beyond what is due."""
 
 import getpass
-from datetime import timedelta
 from typing import Annotated
 
 import typer
 
-from miner.cli.options import LimitOption
+from miner.cli.options import LimitOption, ago
 from miner.cli.speech import say
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
@@ -38,7 +37,7 @@ def verify_again(ids: IdsArgument, reason: ReasonOption = "asked for") -> None:
 @GROUP.command("revalidation")
 def revalidate(older_than: DaysOption = 90, limit: LimitOption = REVALIDATED) -> None:
     """Make the instances verified longest ago due once more; new work goes before them."""
-    before = now() - timedelta(days=older_than)
+    before = ago(now(), f"--older-than {older_than}", days=older_than)
     with House.of_environment().store() as store:
         asked = store.admin.revalidate(
             examined_before=before, limit=limit, reason=f"older than {older_than} days"

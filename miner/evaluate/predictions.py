@@ -21,7 +21,7 @@ class _Answer(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
     instance_id: str = Field(min_length=1)
-    model_name_or_path: str = Field(min_length=1)
+    model_name_or_path: str = Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]+$")
     model_patch: str | None
 
 
@@ -71,7 +71,7 @@ def empty_predictions(rows: Sequence[DatasetRow]) -> tuple[Prediction, ...]:
 
 def _records(path: Path) -> Iterator[tuple[str, object]]:
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
@@ -92,6 +92,10 @@ def _json_records(path: Path, text: str) -> Iterator[tuple[str, object]]:
     elif isinstance(whole, dict):
         for instance_id, record in whole.items():
             keyed = {"instance_id": instance_id, **record} if isinstance(record, dict) else record
+            if isinstance(keyed, dict) and keyed["instance_id"] != instance_id:
+                raise ConfigError(
+                    f"{path}[{instance_id!r}]: instance_id: the record names another instance."
+                )
             yield f"{path}[{instance_id!r}]", keyed
     else:
         raise ConfigError(f"{path}: a JSON list or object of predictions is expected.")
@@ -99,11 +103,26 @@ def _json_records(path: Path, text: str) -> Iterator[tuple[str, object]]:
 
 def _parsed(text: str, *, where: str) -> object:
     try:
-        parsed: object = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+        parsed: object = json.loads(text, object_pairs_hook=_each_once)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else _reason(error)
         raise ConfigError(f"{where}: is not JSON ({reason}).") from error
     return parsed
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object; ValueError when it has a key twice, since one of the two would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError("it has the key twice: " + max(keys, key=keys.count))
+    return found
+
+
+def _reason(error: ValueError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    return "a number is too long" if "digits" in str(error) else str(error)
 
 
 def _prediction(record: object, *, where: str) -> Prediction:

@@ -16,6 +16,14 @@ NAME = re.compile(r"\d{4}-\d{2}-\d{2}(-[a-z0-9]+)?")
 """Snapshot names: a date, and a suffix when a day has several."""
 
 
+def is_name(name: str) -> bool:
+    """Does it look like a snapshot's name, and is its day in the calendar?"""
+    try:
+        return bool(NAME.fullmatch(name)) and bool(date.fromisoformat(name[:10]))
+    except ValueError:
+        return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """`members` sorted by id; `excluded`: instance id → reason."""

@@ -9,7 +9,7 @@ from miner.errors import ConfigError
 from miner.model import Candidate, Instance, Member, Snapshot
 from miner.progress import Progress
 from miner.publish.row import ExportRow, canonical, export_row
-from miner.publish.select import NAME, Selection, select
+from miner.publish.select import Selection, is_name, select
 from validators.model import Recipe
 
 
@@ -58,7 +58,7 @@ def plan(
     now: datetime,
 ) -> tuple[Snapshot, Mapping[str, str]]:
     """The snapshot that publishing would freeze now, and its rows by instance id."""
-    if not NAME.fullmatch(name):
+    if not is_name(name):
         raise ConfigError(
             f"{name!r} is no snapshot name: write a date like {now:%Y-%m-%d}, "
             f"or {now:%Y-%m-%d}-b for a second one of that day."

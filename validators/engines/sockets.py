@@ -91,7 +91,7 @@ def _listens(url: str) -> bool:
         with socket.socket(family) as probe:
             probe.settimeout(_ANSWER_S)
             probe.connect(address if scheme == "unix" else (host, int(port)))
-    except (OSError, ValueError):
+    except (OSError, ValueError, OverflowError):
         return False
     return True
 

@@ -1,5 +1,6 @@
 """JSONL: one row a line, canonical ASCII JSON."""
 
+import codecs
 import os
 import tempfile
 from collections.abc import Sequence
@@ -32,7 +33,7 @@ def write(rows: Sequence[ExportRow], path: Path) -> None:
 def read(path: Path) -> tuple[ExportRow, ...]:
     """The rows of a file, sorted by id. ConfigError names file, line and reason."""
     try:
-        lines = path.read_bytes().split(b"\n")
+        lines = path.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n")
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
     rows: dict[str, ExportRow] = {}
