@@ -10,10 +10,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Column, ScalarSelect, func, select
 
 from miner.crawl.github import GitHub
 from miner.crawl.keeping import MirrorKeeper
@@ -119,15 +120,32 @@ CRAWLED = (
 
 def left(database: Database) -> dict[str, list[str]]:
     """All that a crawl left, row by row: times of making and of fetching, failed attempts, row
-    numbers and the page size that worked aside."""
+    numbers and the page size that worked aside.
+
+    A row that names another names it by its place among that table's rows: a sequence of
+    PostgreSQL does not give back the numbers that a killed transaction took.
+    """
     own = {"id", "made_at", "miner_version", "seen_at", "moved_at", "etag", "content"}
     found = {}
     with database.crawl._sql.read() as connection:
         for table in CRAWLED:
-            columns = [column for column in table.c if column.name not in own]
+            columns = [
+                _place(column) if column.name in _NAMED else column
+                for column in table.c
+                if column.name not in own
+            ]
             rows = connection.execute(select(*columns)).all()
             found[table.name] = sorted(_ASIDE.sub("", repr(tuple(row))) for row in rows)
     return found
+
+
+_NAMED = {"repo_id": tables.REPOS, "pull_id": tables.PULLS}
+
+
+def _place(column: Column[Any]) -> ScalarSelect[int]:
+    """The place, from 1, of the row that a column names by number among the rows of its table."""
+    named = _NAMED[column.name].alias()
+    return select(func.count()).where(named.c.id <= column).scalar_subquery()
 
 
 _ASIDE = re.compile(r'"fetched_at":"[^"]*",|127\.0\.0\.1:\d+')  # a forge has any free port
