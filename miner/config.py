@@ -21,6 +21,22 @@ PREFIX = "MINER_"
 TEST_PREFIX = "MINER_TEST_"
 """Read by the test suite, no setting of the program."""
 
+_SYSTEM_CERTIFICATES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Alpine
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora, RHEL
+    "/etc/ssl/cert.pem",  # macOS, BSD
+)
+
+
+def _system_certificates() -> Path | None:
+    """The file of what this machine trusts, or None.
+
+    Installs in containers are to trust it too: behind a company's TLS proxy nothing else works.
+    SSL_CERT_FILE is OpenSSL's name for it.
+    """
+    named = (os.environ.get("SSL_CERT_FILE"), *_SYSTEM_CERTIFICATES)
+    return next((Path(name) for name in named if name and Path(name).is_file()), None)
+
 
 class Settings(BaseSettings):
     """What differs from machine to machine. What differs by repository is a row."""
@@ -56,7 +72,8 @@ class Settings(BaseSettings):
         default="auto", description="pull `python:X.Y-slim`, build it here, or pull where possible"
     )
     ca_bundle: Path | None = Field(
-        default=None, description="certificates for installs and crawls behind a TLS proxy"
+        default_factory=_system_certificates,
+        description="certificates that crawls and installs trust; the system's own when unset",
     )
     index_url: str | None = Field(default=None, description="package index to install from")
     policy: Literal["quick", "full"] = Field(

@@ -78,7 +78,7 @@ def _transport_error(error: httpx.TransportError, request: Request) -> Exception
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return ConfigError(
             f"{where}: the server's certificate is signed by an unknown authority; "
-            "name your CA bundle in the settings."
+            "name your CA bundle (MINER_CA_BUNDLE)."
         )
     if isinstance(error, httpx.LocalProtocolError | httpx.UnsupportedProtocol):
         return ConfigError(f"{where}: the request cannot be sent; check base URL and token.")

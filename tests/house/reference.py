@@ -51,7 +51,8 @@ def setting_table() -> str:
     """A line a setting: variable, default, meaning."""
     lines = ["| variable | default | meaning |", "|---|---|---|"]
     for name, field in config.Settings.model_fields.items():
-        default = "" if field.default in (None, ()) else f"`{field.default}`"
+        none = field.default_factory is not None or field.default in (None, ())
+        default = "" if none else f"`{field.default}`"
         lines.append(f"| `{config.PREFIX}{name.upper()}` | {default} | {field.description} |")
     return "\n".join(lines)
 

@@ -23,6 +23,18 @@ def test_everything_has_a_default() -> None:
     assert settings.database == f"sqlite:///{Path('.miner').resolve()}/miner.db"
 
 
+def test_what_the_machine_trusts_is_trusted_when_nothing_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bundle = tmp_path / "authorities.pem"
+    bundle.touch()
+    monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
+    assert config.load().ca_bundle == bundle
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
+    found = config.load().ca_bundle
+    assert found is None or found.is_relative_to("/etc")
+
+
 def test_tokens_are_separated_by_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINER_GITHUB_TOKENS", "one, two,")
     assert [t.get_secret_value() for t in config.load().github_tokens] == ["one", "two"]
