@@ -180,7 +180,7 @@ def asking_alone(base_url: str, token: str, names: Sequence[str]) -> Meter:
         for name in names:
             repo = source.repo(name)
             source.changed(repo, etag=None)
-            for _ in source.pulls(repo, since=None):
+            for _ in source.pages(repo, since=None):
                 pass
     return meter
 
@@ -238,7 +238,7 @@ def measure_limits(folder: Path) -> None:
         for place in range(BLOCKED_REPOSITORIES):
             repo = source.repo(f"synth/r{place:03}")
             source.changed(repo, etag=None)
-            for _ in source.pulls(repo, since=None):
+            for _ in source.pages(repo, since=None):
                 pass
         early = sum(entry.status in (403, 429) for entry in forge.requests.entries)
     tell(f"requests while a limit says wait ({len(slept)} waits)", str(early), wanted="0",

@@ -57,6 +57,15 @@ class Repo:
     is_archived: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """How far back a crawl that is not complete has come. All pulls updated from behind `after`
+    (the source's own mark) up to `newest`, the newest update when it began, are stored."""
+
+    after: str
+    newest: datetime
+
+
 class LinkSource(StrEnum):
     """Where a link between pull and issue was found."""
 

@@ -16,10 +16,10 @@ from queue import Queue
 from typing import Protocol, Self
 
 from miner.crawl.base import resolve_with_diff
-from miner.crawl.source import Fetched, Unreadable
+from miner.crawl.source import Fetched, Told, Unreadable
 from miner.errors import BadItemError, ConfigError, NotFoundError
 from miner.git import Mirror
-from miner.model import Base, Clock, Gate, PullRequest, Rejection, Repo, Stage
+from miner.model import Base, Clock, Gate, Place, PullRequest, Rejection, Repo, Stage
 
 WORKERS = 4
 """Most of a mirror's first fetch is waiting: for the server's pack and for the disk."""
@@ -33,8 +33,14 @@ BYTES_TOGETHER = 4 << 20
 yet stored is held in memory."""
 
 _OID = re.compile(r"[0-9a-f]{40}")
-Told = Fetched | Unreadable
-Batch = Sequence[Told]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Pulls to be stored together. `place`: where to go on, should this be the last that is."""
+
+    items: Sequence[Told]
+    place: Place | None = None
 
 
 class Rows(Protocol):
@@ -55,10 +61,17 @@ class Rows(Protocol):
         """Append a no of the crawl with the payload it is about; the same again: nothing."""
         ...
 
+    def reach(self, repo: Repo, place: Place, *, now: datetime) -> None:
+        """Keep where a crawl that ends here is to go on; every row before it is stored."""
+        ...
+
     def advance(
         self, repo: Repo, *, watermark: datetime | None, etag: str | None, now: datetime
     ) -> None:
-        """Move the watermark after all rows up to it are stored; never backwards."""
+        """Move the watermark after all rows up to it are stored; never backwards.
+
+        The crawl is complete: no place is kept any more.
+        """
         ...
 
 
@@ -206,12 +219,14 @@ class Keeper:
                     errand.repo, watermark=item.watermark, etag=item.mark, now=self._now()
                 )
                 return stored
-            stored += self._store_batch(errand.repo, item)
+            stored += self._store_batch(errand.repo, item.items)
+            if item.place is not None and not self._closing.is_set():
+                self._store.reach(errand.repo, item.place, now=self._now())
 
-    def _store_batch(self, repo: Repo, batch: Batch) -> int:
+    def _store_batch(self, repo: Repo, items: Sequence[Told]) -> int:
         """Store what is new of a batch; how many that were."""
-        fresh = self._new(repo, [item for item in batch if isinstance(item, Fetched)])
-        for item in batch:
+        fresh = self._new(repo, [item for item in items if isinstance(item, Fetched)])
+        for item in items:
             if isinstance(item, Unreadable):
                 self._reject(item)
         if not fresh:

@@ -1,6 +1,6 @@
 """What a source of merged pulls must do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -24,6 +24,18 @@ class Unreadable:
     number: int
     error: str
     raw: bytes = field(repr=False)
+
+
+Told = Fetched | Unreadable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Pulls that were told together. `after`: the source's own mark of where to go on once they
+    are stored, as text; None after the last page, or where a source cannot go on."""
+
+    items: Sequence[Told]
+    after: str | None = None
 
 
 class Source(Protocol):
@@ -50,8 +62,14 @@ class Source(Protocol):
         """`mark` with what reading all pulls has taught, for the next crawl's `changed`."""
         ...
 
-    def pulls(self, repo: Repo, *, since: datetime | None) -> Iterator[Fetched | Unreadable]:
-        """Merged pulls updated at or after `since`, newest update first; none is left out."""
+    def pages(
+        self, repo: Repo, *, since: datetime | None, after: str | None = None
+    ) -> Iterator[Page]:
+        """Merged pulls updated at or after `since`, newest update first; none is left out.
+
+        With `after`, a mark of an earlier page, only what comes behind that page: what was updated
+        meanwhile stands before it. A mark that the source knows no more begins from the top.
+        """
         ...
 
     def git_credentials(self) -> tuple[str, str] | None:

@@ -2,14 +2,13 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Protocol
 
-from miner.crawl.keeping import Batch, Errand, Keeper, MirrorKeeper, Rows, Tally, Told
-from miner.crawl.source import Fetched, Source
+from miner.crawl.keeping import Batch, Errand, Keeper, MirrorKeeper, Rows, Tally
+from miner.crawl.source import Fetched, Page, Source, Told
 from miner.errors import (
     BadItemError,
     BlockedError,
@@ -19,7 +18,7 @@ from miner.errors import (
     RateLimitedError,
     RetryableError,
 )
-from miner.model import Clock, Gate, Repo, Stage, StageReport
+from miner.model import Clock, Gate, Place, Repo, Stage, StageReport
 from miner.progress import Progress
 
 WHAT = "crawl"
@@ -28,7 +27,8 @@ OVERLAP = timedelta(hours=1)
 """Read again before the watermark: an index may lag behind the times it tells."""
 
 PULLS_A_FETCH = 100
-"""Pulls whose refs are fetched together: a night's pulls at once, a first crawl in steps."""
+"""Pulls whose refs are fetched together, or a page more: a night's pulls at once, a first crawl in
+steps, and after each of them the place is kept."""
 
 OPEN_AT_MOST = 4
 """Repositories asked about and not yet stored: bounds what is held in memory."""
@@ -60,6 +60,10 @@ class Store(Rows, Protocol):
 
     def etag(self, repo: Repo) -> str | None:
         """The source's mark of the last complete crawl."""
+        ...
+
+    def place(self, repo: Repo) -> Place | None:
+        """Where a crawl that was not completed stopped; None after a complete one."""
         ...
 
     def record_failure(self, repo: str, *, error: str, now: datetime) -> None:
@@ -143,26 +147,18 @@ class _Asked:
     stored: Future[int]
 
 
+@dataclass(slots=True)
 class _Pass:
     """One pass over some repositories: asks one after the other, settles what was stored."""
 
-    def __init__(
-        self,
-        store: Store,
-        source: Source,
-        keeper: Keeper,
-        tally: Tally,
-        now: Clock,
-        progress: Progress,
-    ) -> None:
-        self._store = store
-        self._source = source
-        self._keeper = keeper
-        self._tally = tally
-        self._now = now
-        self._progress = progress
-        self._asked: deque[_Asked] = deque()
-        self.failures: list[tuple[str, MinerError]] = []
+    _store: Store
+    _source: Source
+    _keeper: Keeper
+    _tally: Tally
+    _now: Clock
+    _progress: Progress
+    _asked: deque[_Asked] = field(default_factory=deque)
+    failures: list[tuple[str, MinerError]] = field(default_factory=list)
 
     def ask(self, name: str, *, since: datetime | None) -> None:
         """Ask about one repository; a failure is recorded.
@@ -213,24 +209,45 @@ class _Pass:
             _, mark = self._source.changed(repo, etag=None)
         errand, stored = self._keeper.begin(repo)
         try:
-            newest = self._tell(errand, name, since)
+            newest = self._tell(errand, since)
+        except MinerError:
+            errand.abandon()
+            wait([stored])  # what was told is paid for
+            raise
         except BaseException:
             errand.abandon()
             raise
         errand.finish(watermark=newest, mark=self._source.sealed(repo, mark))
         return stored
 
-    def _tell(self, errand: Errand, name: str, since: datetime | None) -> datetime | None:
-        """Hand over everything since the watermark; the newest update."""
+    def _tell(self, errand: Errand, since: datetime | None) -> datetime | None:
+        """Hand over everything since the watermark; the newest update.
+
+        A crawl that was not completed goes on where it stopped, after what was updated since.
+        """
         watermark = self._store.watermark(errand.repo)
         start = since if watermark is None else watermark - OVERLAP
-        newest: datetime | None = None
-        told = 0
-        for batch in _batches(self._source.pulls(errand.repo, since=start)):
-            newest = newest or _newest(batch)
-            told += len(batch)
-            self._progress.advance(WHAT, f"{name}: {told} pulls read", by=0)
-            if not errand.put(batch):
+        place = self._store.place(errand.repo)
+        if place is None:
+            return self._hand_over(errand, self._source.pages(errand.repo, since=start))
+        since_then = place.newest - OVERLAP
+        top = since_then if start is None else max(start, since_then)
+        moved = _placeless(self._source.pages(errand.repo, since=top))
+        newest = max(self._hand_over(errand, moved) or place.newest, place.newest)
+        rest = self._source.pages(errand.repo, since=start, after=place.after)
+        return self._hand_over(errand, rest, newest=newest)
+
+    def _hand_over(
+        self, errand: Errand, pages: Iterable[Page], *, newest: datetime | None = None
+    ) -> datetime | None:
+        """Hand over all pages; the newest update, which is their first one unless it is given."""
+        read = 0
+        for items, after in _batches(pages):
+            newest = newest or _newest(items)
+            read += len(items)
+            self._progress.advance(WHAT, f"{errand.repo.name}: {read} pulls read", by=0)
+            place = Place(after=after, newest=newest) if after and newest else None
+            if not errand.put(Batch(items, place)):
                 break
         return newest
 
@@ -260,12 +277,34 @@ class _Pass:
         return f"failed: {error}"
 
 
-def _newest(batch: Batch) -> datetime | None:
+def _newest(items: Sequence[Told]) -> datetime | None:
     """The first pull's update: what moves while we page is newer, and found next time."""
-    return next((item.pull.updated_at for item in batch if isinstance(item, Fetched)), None)
+    return next((item.pull.updated_at for item in items if isinstance(item, Fetched)), None)
 
 
-def _batches(items: Iterable[Told]) -> Iterator[Batch]:
-    rest = iter(items)
-    while batch := list(islice(rest, PULLS_A_FETCH)):
-        yield batch
+def _placeless(pages: Iterable[Page]) -> Iterator[Page]:
+    """Pages after which one cannot go on: what comes behind them is not all that is missing."""
+    for page in pages:
+        yield Page(items=page.items)
+
+
+def _batches(pages: Iterable[Page]) -> Iterator[tuple[Sequence[Told], str | None]]:
+    """Pages together, until they are worth a fetch, with the last one's `after`.
+
+    What was told before a failure is paid for: it comes too.
+    """
+    items: list[Told] = []
+    after: str | None = None
+    try:
+        for page in pages:
+            items += page.items
+            after = page.after
+            if len(items) >= PULLS_A_FETCH:
+                yield items, after
+                items = []
+    except MinerError:
+        if items:
+            yield items, after
+        raise
+    if items:
+        yield items, after

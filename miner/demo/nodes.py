@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from graphql import GraphQLError
+
 from miner.demo.pulls import Edit, Person
 
 Node = Mapping[str, object]
@@ -65,7 +67,7 @@ def connection(
     """A page of items. A cursor remembers the last item itself and its place.
 
     So a page goes on after the same item when others were put before it meanwhile; when the item
-    is gone, after its place.
+    is gone, after its place. What is no cursor is an error of GitHub's type.
     """
     keys = [key(item) for item in items] if key else [str(place) for place in range(len(items))]
     start, end = 0, len(items)
@@ -106,7 +108,8 @@ def _place(cursor: str, keys: Sequence[str]) -> int:
         _, place, key = base64.b64decode(cursor).decode().split(":", 2)
         return keys.index(key) if key in keys else int(place)
     except ValueError:
-        return len(keys)
+        message = f"`{cursor}` does not appear to be a valid cursor."
+        raise GraphQLError(message, extensions={"type": "INVALID_CURSOR_ARGUMENTS"}) from None
 
 
 def last_edit(edits: Sequence[Edit], created_at: datetime) -> datetime | None:

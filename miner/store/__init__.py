@@ -3,7 +3,8 @@
 Why rows are never edited: what a stage found is evidence. A pull that changes, a policy that is
 set, a verifier that improves leave new rows; the newest counts and the older ones tell why it was
 otherwise. So every stage may be killed at any moment and run twice: what is there already stays,
-what is missing is due. Only leases are updated, for they say what is going on now.
+what is missing is due. Only leases and the place of a crawl under way are updated: they say what is
+going on now.
 
     connection.py  transactions, errors in words      tables/       every table and column
     migrate.py     Alembic from code                  documents.py  frozen values ↔ JSON

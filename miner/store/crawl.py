@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from miner.errors import FatalError
-from miner.model import LinkStrength, PullRequest, Rejection, Repo, Stage
+from miner.model import LinkStrength, Place, PullRequest, Rejection, Repo, Stage
 from miner.store import blobs, documents
 from miner.store.connection import Sql
 from miner.store.newest import is_newest_fact, repo_ids
 from miner.store.split import add_rejection
 from miner.store.tables import (
+    CRAWL_PLACES,
     FAILURES,
     PULL_REVERTS,
     PULLS,
@@ -142,12 +143,38 @@ class CrawlStore:
                         connection, PULL_REVERTS, pull_id=row.id, repo_id=repo_id, number=number
                     )
 
+    def place(self, repo: Repo) -> Place | None:
+        """Where a crawl that was not completed stopped; None after a complete one."""
+        query = (
+            select(CRAWL_PLACES.c.after, CRAWL_PLACES.c.newest)
+            .join(REPOS, REPOS.c.id == CRAWL_PLACES.c.repo_id)
+            .where(REPOS.c.source == repo.source, REPOS.c.database_id == repo.database_id)
+        )
+        with self._sql.read() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else Place(after=row.after, newest=row.newest)
+
+    def reach(self, repo: Repo, place: Place, *, now: datetime) -> None:
+        """Keep where a crawl that ends here is to go on, in place of what was kept before."""
+        with self._sql.write() as connection:
+            repo_id = self._repo_id(connection, repo.source, repo.database_id)
+            there = {"after": place.after, "newest": place.newest, "reached_at": now}
+            row = {"repo_id": repo_id, **there, **self._sql.stamp()}
+            statement = self._sql.insert(CRAWL_PLACES).values(row)
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=[CRAWL_PLACES.c.repo_id], set_=there)
+            )
+
     def advance(
         self, repo: Repo, *, watermark: datetime | None, etag: str | None, now: datetime
     ) -> None:
-        """Move the watermark, never backwards; `watermark` None leaves it where it is."""
+        """Move the watermark, never backwards; `watermark` None leaves it where it is.
+
+        The crawl is complete: its place goes.
+        """
         with self._sql.write() as connection:
             repo_id = self._repo_id(connection, repo.source, repo.database_id)
+            connection.execute(delete(CRAWL_PLACES).where(CRAWL_PLACES.c.repo_id == repo_id))
             old = self._newest_mark(connection, repo_id)
             if watermark is None or (old[0] is not None and watermark < old[0]):
                 watermark = old[0]

@@ -1,4 +1,4 @@
-"""Claims: who works on what. The only rows that are ever updated.
+"""Claims: who works on what. Of all rows only these, and a crawl's place, are ever updated.
 
 A partial unique index allows one live lease a subject. A lease ends by its holder (with a result,
 an error, or neither), by running out, or when its holder is seen to be dead.

@@ -40,7 +40,8 @@ def opened(name: str, forge: Forge, transport: Transport | None = None) -> Itera
 
 
 def pulls_of(source: Source, *, since: datetime | None = None) -> list[PullRequest]:
-    items = list(source.pulls(source.repo(REPO), since=since))
+    pages = source.pages(source.repo(REPO), since=since)
+    items = [item for page in pages for item in page.items]
     fetched = [item for item in items if isinstance(item, Fetched)]
     assert len(fetched) == len(items)
     return [item.pull for item in fetched]

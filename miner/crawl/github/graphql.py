@@ -4,7 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from miner.errors import ConfigError, NotFoundError, SourceUnavailableError
+from miner.errors import (
+    BadItemError,
+    ConfigError,
+    MinerError,
+    NotFoundError,
+    SourceUnavailableError,
+)
 from miner.http import HttpClient
 
 _UNSTORABLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")  # may be: an escaped pair is fine
@@ -75,10 +81,15 @@ class GraphQL:
             raise ConfigError(self._client.redact(f"The API refuses our query: {said[:300]}"))
 
 
-def missing(answer: Answer, name: str) -> NotFoundError:
-    """The error for a thing that the answer lacks."""
-    said = next((p.message for p in answer.problems if p.type in ("NOT_FOUND", "FORBIDDEN")), None)
-    return NotFoundError(f"{name} is not there, or hidden from this token: {said or 'null'}")
+def missing(answer: Answer, name: str) -> MinerError:
+    """The error for a thing that the answer lacks. Only a clear no says that it is gone."""
+    said = {problem.type: problem.message for problem in answer.problems}
+    if "NOT_FOUND" in said:
+        return NotFoundError(f"{name} is not there, or hidden from this token: {said['NOT_FOUND']}")
+    if "FORBIDDEN" in said:
+        return BadItemError(f"This token may not read {name}: {said['FORBIDDEN']}")
+    why = next(iter(said.values()), "null without a reason")
+    return SourceUnavailableError(f"GitHub could not tell of {name}: {why}")
 
 
 def _endpoint(base_url: str) -> str:

@@ -1,6 +1,7 @@
 """GitHub as a source of merged pulls: pages by GraphQL, facts by REST, all through one client."""
 
 import hashlib
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,10 +14,16 @@ from miner.crawl.github.mark import read_mark
 from miner.crawl.github.page_size import PageSize
 from miner.crawl.github.payload import pull_request
 from miner.crawl.github.queries import query
-from miner.crawl.source import Fetched, Unreadable
-from miner.errors import MalformedPayloadError
+from miner.crawl.source import Fetched, Page, Unreadable
+from miner.errors import MalformedPayloadError, MinerError, SourceUnavailableError
 from miner.http import HttpClient
 from miner.model import Clock, Repo
+
+_log = logging.getLogger(__name__)
+
+
+class LostPlaceError(SourceUnavailableError):
+    """GitHub does not know a cursor (any more)."""
 
 
 class GitHub:
@@ -62,15 +69,17 @@ class GitHub:
         secret = self._client.secret()
         return None if secret is None else ("x-access-token", secret)
 
-    def pulls(self, repo: Repo, *, since: datetime | None) -> Iterator[Fetched | Unreadable]:
+    def pages(
+        self, repo: Repo, *, since: datetime | None, after: str | None = None
+    ) -> Iterator[Page]:
         """See Source."""
         host = urlsplit(repo.clone_url).netloc
         completion = Completion(self._graphql, repo=repo.name, host=host)
-        for page in self._listed(repo):
-            drafts, ended = _updated_since(page, since)
+        for listed, cursor in self._listed(repo, after):
+            drafts, ended = _updated_since(listed, since)
             completion.complete(drafts)
-            for draft in drafts:
-                yield self._told(draft, repo, host)
+            told = tuple(self._told(draft, repo, host) for draft in drafts)
+            yield Page(items=told, after=None if ended else cursor)
             if ended:
                 return
 
@@ -88,20 +97,26 @@ class GitHub:
             return Unreadable(repo=repo.name, number=draft.number, error=str(error), raw=raw)
         return Fetched(pull=pull, raw=raw)
 
-    def _listed(self, repo: Repo) -> Iterator[list[Draft]]:
-        """Pages of drafts, newest update first."""
-        after: str | None = None
-        while True:
+    def _listed(self, repo: Repo, after: str | None) -> Iterator[tuple[list[Draft], str | None]]:
+        """Pages of drafts, newest update first, each with the cursor of the next one."""
+        try:
             connection = self._page(repo, after)
+        except LostPlaceError:
+            if after is None:
+                raise
+            _log.info("%s: the place where reading stopped is lost; from the top", repo.name)
+            connection = self._page(repo, None)
+        while True:
+            cursor = _next(connection)
             nodes = connection.get("nodes")
-            yield [
+            drafts = [
                 Draft(tree=node) if isinstance(node, dict) else Draft(tree={}, error="it is null")
                 for node in (nodes if isinstance(nodes, list) else [])
             ]
-            info = connection.get("pageInfo")
-            if not isinstance(info, dict) or info.get("hasNextPage") is not True:
+            yield drafts, cursor
+            if cursor is None:
                 return
-            after = str(info.get("endCursor"))
+            connection = self._page(repo, cursor)
 
     def _page(self, repo: Repo, after: str | None) -> dict[str, object]:
         size = self._pages.setdefault(repo.database_id, PageSize())
@@ -116,7 +131,7 @@ class GitHub:
                 continue
             connection = _connection(answer)
             if connection is None:
-                raise missing(answer, repo.name)
+                raise _without_pulls(answer, repo.name, after)
             size.grow()
             return connection
 
@@ -147,6 +162,22 @@ def _connection(answer: Answer | None) -> dict[str, object] | None:
     held = answer.data.get("repository") if answer else None
     connection = held.get("pullRequests") if isinstance(held, dict) else None
     return connection if isinstance(connection, dict) else None
+
+
+def _without_pulls(answer: Answer, name: str, after: str | None) -> MinerError:
+    """Why there is no list of pulls: the repository is gone, or `after` is no place in it."""
+    error = missing(answer, name)
+    if after is not None and isinstance(error, SourceUnavailableError):
+        return LostPlaceError(str(error))
+    return error
+
+
+def _next(connection: dict[str, object]) -> str | None:
+    """The cursor after this page; None when it is the last."""
+    info = connection.get("pageInfo")
+    if not isinstance(info, dict) or info.get("hasNextPage") is not True:
+        return None
+    return str(info.get("endCursor"))
 
 
 def _has_all_pulls(connection: dict[str, object]) -> bool:

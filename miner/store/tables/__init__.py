@@ -1,4 +1,5 @@
-"""All tables. Rows are appended; only leases are updated, to prolong and to end them.
+"""All tables. Rows are appended. Only what says what is going on now is updated: leases, to prolong
+and to end them, and the place of a crawl under way.
 
 base.py      naming, column types, envelope     crawled.py    repositories, pulls, blobs
 split.py     candidates and rejections          verified.py   leases, recipes, examinations, runs
@@ -8,6 +9,7 @@ published.py signals, snapshots, evaluations    operated.py   passes and stage r
 from miner.store.tables.base import METADATA
 from miner.store.tables.crawled import (
     BLOBS,
+    CRAWL_PLACES,
     FAILURES,
     PULL_REVERTS,
     PULLS,
@@ -34,6 +36,7 @@ __all__ = [
     "ATTEMPTS",
     "BLOBS",
     "CANDIDATES",
+    "CRAWL_PLACES",
     "EVALUATIONS",
     "EXAMINATIONS",
     "FAILURES",

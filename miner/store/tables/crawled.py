@@ -93,6 +93,16 @@ WATERMARKS = table(
     comment="How far each repository is crawled; the newest row counts",
 )
 
+CRAWL_PLACES = table(
+    "crawl_places",
+    refers("repo_id", "repos.id", "The repository", index=False),
+    text("after", "The source's own mark of where to go on"),
+    time("newest", "Newest update when the crawl began: what is newer was not read"),
+    time("reached_at", "When the crawl got there"),
+    UniqueConstraint("repo_id"),
+    comment="Where a crawl that is not complete goes on: one row, updated, and gone in the end",
+)
+
 FAILURES = table(
     "failures",
     text("stage", "The stage that failed"),

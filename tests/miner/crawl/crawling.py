@@ -62,15 +62,19 @@ class BombedTransport:
         self.inner.close()
 
 
-def plant(bomb: Bomb, store: CrawlStore) -> None:
-    """A bomb at every INSERT, so also in the middle of a transaction."""
+WRITES = {"write": "INSERT", "place": "INSERT INTO crawl_places"}
+"""Kinds of points in the database, by how the statement begins."""
+
+
+def plant(bomb: Bomb, store: CrawlStore, *, at: str) -> None:
+    """A bomb at every statement that begins so, also in the middle of a transaction."""
 
     def before(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if statement.startswith("INSERT"):
+        if statement.startswith(at):
             bomb.before_point()
 
     def after(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if statement.startswith("INSERT"):
+        if statement.startswith(at):
             bomb.after_point()
 
     event.listen(store._sql.engine, "before_cursor_execute", before)
@@ -79,7 +83,7 @@ def plant(bomb: Bomb, store: CrawlStore) -> None:
 
 @dataclass(frozen=True)
 class Order:
-    """What to crawl, and where the bomb is: ("request" | "write", fuse, after)."""
+    """What to crawl, and where the bomb is: ("request" | one of WRITES, fuse, after)."""
 
     base_url: str
     token: str
@@ -100,8 +104,8 @@ def crawl_until_killed(order: Order) -> None:
         HttpClient(order.base_url, tokens=[Token(order.token)], transport=transport) as client,
         open_store(order.database) as store,
     ):
-        if kind == "write":
-            plant(bomb, store.crawl)
+        if kind in WRITES:
+            plant(bomb, store.crawl, at=WRITES[kind])
         crawl(
             store.crawl,
             source=GitHub(client),

@@ -5,7 +5,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from miner.model import PullRequest, Rejection, Repo
+from miner.model import Place, PullRequest, Rejection, Repo
 
 FETCHED_AT = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -24,6 +24,7 @@ class MemoryStore:
     pulls: dict[tuple[int, int, str], PullRequest] = field(default_factory=dict)
     raws: dict[str, bytes] = field(default_factory=dict)
     marks: dict[int, tuple[datetime | None, str | None]] = field(default_factory=dict)
+    places: dict[int, Place] = field(default_factory=dict)
     failures: list[tuple[str, str]] = field(default_factory=list)
     rejections: dict[tuple[str, int, str], Rejection] = field(default_factory=dict)
     tombs: dict[int, str] = field(default_factory=dict)
@@ -39,7 +40,7 @@ class MemoryStore:
         """What must be equal after a rerun: times of fetching and failures aside."""
         pulls = {key: replace(pull, fetched_at=FETCHED_AT) for key, pull in self.pulls.items()}
         made = {k: replace(r, made_at=FETCHED_AT) for k, r in self.rejections.items()}
-        return self.repos, pulls, self.raws, self.marks, made, self.tombs
+        return self.repos, pulls, self.raws, self.marks, self.places, made, self.tombs
 
     def watched(self) -> Sequence[str]:
         """See Store."""
@@ -77,6 +78,15 @@ class MemoryStore:
             self.pulls.setdefault((pull.repo_id, pull.number, pull.raw_digest), pull)
             self.raws[pull.raw_digest] = raw
 
+    def place(self, repo: Repo) -> Place | None:
+        """See Store."""
+        return self.places.get(repo.database_id)
+
+    def reach(self, repo: Repo, place: Place, *, now: datetime) -> None:
+        """See Store."""
+        self._write()
+        self.places[repo.database_id] = place
+
     def advance(
         self, repo: Repo, *, watermark: datetime | None, etag: str | None, now: datetime
     ) -> None:
@@ -85,6 +95,7 @@ class MemoryStore:
         old = self.watermark(repo)
         newest = max((m for m in (watermark, old) if m), default=None)
         self.marks[repo.database_id] = (newest, etag)
+        self.places.pop(repo.database_id, None)
 
     def record_failure(self, repo: str, *, error: str, now: datetime) -> None:
         """See Store."""

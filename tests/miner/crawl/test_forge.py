@@ -22,6 +22,7 @@ from miner.crawl.stage import IncompleteError, crawl
 from miner.crawl.tape import KeptMirrors, Player, Recorder
 from miner.demo import Forge, ForgeData, made_forge, serve
 from miner.demo import faults as fault
+from miner.demo.synthetic import synthetic
 from miner.errors import MinerError
 from miner.git import Mirrors
 from miner.http import HttpClient, HttpxTransport
@@ -113,6 +114,7 @@ CRAWLED = (
     tables.PULLS,
     tables.PULL_REVERTS,
     tables.WATERMARKS,
+    tables.CRAWL_PLACES,
     tables.REJECTIONS,
     tables.BLOBS,
 )
@@ -248,6 +250,48 @@ def test_a_taped_crawl_is_replayed_offline_to_equal_rows(
         crawled(other, forge, KeptMirrors(mirrors), transport=player)
         assert stored(other) == live
     assert forge.token not in tape.read_text()
+
+
+@pytest.fixture(scope="module")
+def vast(tmp_path_factory: pytest.TempPathFactory) -> ForgeData:
+    """One repository of more than a batch of pulls."""
+    return synthetic(tmp_path_factory.mktemp("vast"), repositories=1, pulls=VAST)
+
+
+VAST = 250
+VAST_REPO = ("synth/r000",)
+
+
+def test_a_vast_first_crawl_that_is_killed_is_not_paid_for_twice(
+    vast: ForgeData, url: str, tmp_path: Path, processes: ForkServerContext
+) -> None:
+    calm = f"sqlite:///{tmp_path}/calm.db"
+    upgrade(calm)
+    with serve(vast) as forge, open_store(calm) as database:
+        crawled(database, forge, Mirrors(tmp_path / "calm"), repos=VAST_REPO)
+        wanted, once = left(database), forge.requests.points()
+    with serve(vast) as forge, open_store(url) as database:
+        order = Order(
+            base_url=forge.base_url,
+            token=forge.token,
+            database=url,
+            mirrors=str(tmp_path / "mirrors"),
+            repos=VAST_REPO,
+            bomb=("place", 2, False),  # the first one is kept, and the second one's rows
+            output=str(tmp_path / "output.txt"),
+        )
+        child = processes.Process(target=crawl_until_killed, args=(order,))
+        child.start()
+        child.join(50)
+        assert child.exitcode == -signal.SIGKILL
+        (repo,) = [database.crawl.known(name) for name in VAST_REPO]
+        assert repo is not None
+        assert database.crawl.place(repo) is not None
+        assert database.crawl.watermark(repo) is None
+        before = forge.requests.points()
+        crawled(database, forge, Mirrors(tmp_path / "mirrors"), repos=VAST_REPO)
+        assert left(database) == wanted
+        assert forge.requests.points() - before < once * 0.75  # 150 of 250 pulls and a page
 
 
 @pytest.fixture(scope="module")

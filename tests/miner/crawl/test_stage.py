@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import deepcopy
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -315,6 +315,86 @@ def test_pulls_merged_and_updated_while_paging_are_found_by_the_next_crawl(
     assert newest[1].body == "fixes #1"
     assert set(calm.store.pulls) <= set(wild.store.pulls)
     assert wild.store.marks == calm.store.marks
+
+
+def many_pulls(count: int) -> list[Node]:
+    """Pulls that git knows nothing of: to be paged through."""
+    first = datetime(2024, 1, 1, tzinfo=UTC)
+    return [
+        pull(n, mergeCommit=None, updatedAt=f"{first + timedelta(minutes=n):%Y-%m-%dT%H:%M:%SZ}")
+        for n in range(100, 100 + count)
+    ]
+
+
+def limit_after(fake: FakeGitHub, pages: int) -> None:
+    """After so many pages of pulls the hour is spent."""
+
+    def limit(request: Request) -> Response | None:
+        if len(fake.page_sizes) < pages or not request.body:
+            return None
+        spent = {"x-ratelimit-remaining": "0"}
+        return answered(request, {"message": "spent"}, status=403, headers=spent)
+
+    fake.faults.append(limit)
+
+
+@pytest.mark.parametrize("again", [1, 2])
+def test_a_first_crawl_that_was_ended_goes_on_where_it_stopped(
+    tmp_path: Path, upstream: Sequence[Node], again: int
+) -> None:
+    def vast() -> Node:
+        repo = deepcopy(upstream[0])
+        repo["pulls"] += many_pulls(300)
+        return repo
+
+    calm = Scene(tmp_path / "calm", FakeGitHub(vast()))
+    calm.crawl()
+    whole = len(calm.fake.page_sizes)
+    ended = Scene(tmp_path / "ended", FakeGitHub(vast()))
+    for turn in range(1, again + 1):
+        limit_after(ended.fake, turn * whole // 3)
+        with pytest.raises(RateLimitedError):
+            ended.crawl()
+        assert ended.store.places[1].newest == calm.store.marks[1][0]
+        assert 1 not in ended.store.marks
+        ended.fake.faults.clear()
+    ended.crawl()
+    assert ended.store.content() == calm.store.content()
+    assert ended.store.places == {}
+    once, paid = sum(calm.fake.page_sizes), sum(ended.fake.page_sizes)
+    assert once > 300
+    assert paid - once < 40 * again  # the overlap's page and the end of the last one, each time
+
+
+def test_what_was_updated_while_a_first_crawl_lay_still_is_found(
+    tmp_path: Path, upstream: Sequence[Node]
+) -> None:
+    repo = deepcopy(upstream[0])
+    repo["pulls"] += many_pulls(300)
+    scene = Scene(tmp_path, FakeGitHub(repo))
+    limit_after(scene.fake, 12)
+    with pytest.raises(RateLimitedError):
+        scene.crawl()
+    stored = {p.number for p in scene.store.pulls.values()}
+    assert 100 not in stored  # far down
+    scene.fake.faults.clear()
+    by_number = {node["number"]: node for node in scene.fake.repos[0]["pulls"]}
+    by_number[100] |= {"body": "moved up", "updatedAt": at(28)}
+    by_number[max(stored)] |= {"body": "changed", "updatedAt": at(29)}
+    scene.fake.repos[0]["pulls"].append(pull(999, mergeCommit=None, updatedAt=at(27)))
+    scene.crawl()
+    newest = {p.number: p.body for p in scene.store.pulls.values()}
+    assert set(newest) == set(by_number) | {999}
+    assert (newest[100], newest[max(stored)]) == ("moved up", "changed")
+    assert scene.store.marks[1][0] == datetime(2024, 1, 29, tzinfo=UTC)
+
+
+def test_what_was_told_before_a_failure_is_stored(scene: Scene) -> None:
+    scene.fake.repos[0]["pulls"] += many_pulls(30)
+    limit_after(scene.fake, 2)
+    with pytest.raises(RateLimitedError):
+        scene.crawl()
+    assert len(scene.store.pulls) == 20
 
 
 def test_interrupted_it_ends_at_once_and_goes_on_later(two: Scene) -> None:

@@ -1,8 +1,9 @@
 """The crawl's store: versions of pulls, watermarks that never go back, the watch list."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from miner.model import Stage
+from miner.model import Place, Stage
 from miner.store import Database
 from tests.miner.store.samples import NOW, POLICY, later, pull, rejection, repo
 
@@ -48,6 +49,18 @@ def test_a_renamed_repository_keeps_its_rows(database: Database) -> None:
     for name in ("o/r", "New/Name"):
         assert len(database.split.due_pulls(policy=POLICY, limit=9, repo=name)) == 1
     assert database.split.due_pulls(policy=POLICY, limit=9, repo="o/other") == ()
+
+
+def test_a_place_is_kept_until_the_crawl_is_complete(database: Database) -> None:
+    crawl = database.crawl
+    assert crawl.place(repo()) is None
+    for after, moment in (("first", NOW), ("second", later(days=1))):
+        place = Place(after=after, newest=moment)
+        crawl.reach(repo(), place, now=NOW)
+        assert crawl.place(repo()) == place
+        assert crawl.place(replace(repo(), database_id=99)) is None
+    crawl.advance(repo(), watermark=NOW, etag=None, now=NOW)
+    assert crawl.place(repo()) is None
 
 
 def test_a_watermark_never_goes_back(database: Database) -> None:

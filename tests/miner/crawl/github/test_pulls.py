@@ -1,7 +1,7 @@
 """GitHub as a source: pages, what hangs on pulls, facts, and what it costs."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,8 +9,9 @@ import pytest
 
 from miner.crawl.github import GitHub
 from miner.crawl.github.payload import pull_request, read_envelope
-from miner.crawl.source import Fetched, Unreadable
+from miner.crawl.source import Fetched, Told, Unreadable
 from miner.errors import (
+    BadItemError,
     ConfigError,
     MalformedPayloadError,
     NotFoundError,
@@ -43,9 +44,20 @@ def source_of(fake: FakeGitHub) -> GitHub:
     return GitHub(client, now=lambda: NOW)
 
 
-def told(fake: FakeGitHub, *, since: datetime | None = None) -> list[Fetched | Unreadable]:
+def told(fake: FakeGitHub, *, since: datetime | None = None) -> list[Told]:
     source = source_of(fake)
-    return list(source.pulls(source.repo(fake.repos[0]["name"]), since=since))
+    return listed(source, source.repo(fake.repos[0]["name"]), since=since)
+
+
+def listed(
+    source: GitHub, repo: Repo, *, since: datetime | None = None, after: str | None = None
+) -> list[Told]:
+    pages = source.pages(repo, since=since, after=after)
+    return [item for page in pages for item in page.items]
+
+
+def numbers_of(items: Iterable[Told]) -> list[int]:
+    return [item.pull.number for item in items if isinstance(item, Fetched)]
 
 
 def pulls_of(*pulls: Node, **repo: Any) -> list[PullRequest]:
@@ -398,7 +410,7 @@ def test_a_stored_payload_is_read_again_to_the_same_pull() -> None:
     fake = FakeGitHub(repository(pulls=[pull(7, body="fixes #1")], issues=[issue(1)]))
     source = source_of(fake)
     repo = source.repo("o/r")
-    (item,) = source.pulls(repo, since=None)
+    (item,) = listed(source, repo)
     assert isinstance(item, Fetched)
     again = pull_request(
         read_envelope(item.raw, repo="o/r"),
@@ -444,7 +456,7 @@ def test_a_page_that_is_too_heavy_is_halved_and_the_size_remembered(status: int)
     source = source_of(fake)
     repo = source.repo("o/r")
     for _ in range(2):
-        assert len(list(source.pulls(repo, since=None))) == 11
+        assert len(listed(source, repo)) == 11
     sizes = [json.loads(r.body)["variables"]["pulls"] for r in fake.requests if r.body]
     assert sizes[:3] == [10, 5, 2]
     assert 10 not in sizes[1:]
@@ -457,12 +469,12 @@ def test_the_size_that_worked_is_kept_for_the_next_crawl() -> None:
     source = source_of(fake)
     repo = source.repo("o/r")
     _, mark = source.changed(repo, etag=None)
-    assert len(list(source.pulls(repo, since=None))) == 7
+    assert len(listed(source, repo)) == 7
     mark = source.sealed(repo, mark)
     before = len(fake.page_sizes)
     later = source_of(fake)  # another process, another night
     assert later.changed(repo, etag=mark) == (False, mark)
-    assert len(list(later.pulls(repo, since=None))) == 7
+    assert len(listed(later, repo)) == 7
     assert fake.page_sizes[before] <= 4
 
 
@@ -471,7 +483,7 @@ def test_a_crawl_without_trouble_leaves_no_size_behind() -> None:
     source = source_of(fake)
     repo = source.repo("o/r")
     _, mark = source.changed(repo, etag=None)
-    list(source.pulls(repo, since=None))
+    listed(source, repo)
     assert source.sealed(repo, mark) == mark
 
 
@@ -564,26 +576,79 @@ def test_a_renamed_repository_has_moved() -> None:
 def test_a_repository_deleted_between_pages_is_not_found() -> None:
     fake = FakeGitHub(repository(pulls=[pull(n) for n in range(1, 30)]))
     source = source_of(fake)
-    pulls = source.pulls(source.repo("o/r"), since=None)
-    next(pulls)
+    pages = source.pages(source.repo("o/r"), since=None)
+    next(pages)
     fake.repos.clear()
     with pytest.raises(NotFoundError, match="o/r"):
-        list(pulls)
+        list(pages)
+
+
+def test_reading_goes_on_after_any_page_whatever_was_put_before_it() -> None:
+    fake = FakeGitHub(repository(pulls=[pull(n, updatedAt=at(n)) for n in range(1, 29)]))
+    source = source_of(fake)
+    repo = source.repo("o/r")
+    whole = list(source.pages(repo, since=None))
+    assert whole[-1].after is None
+    fake.repos[0]["pulls"].append(pull(99, updatedAt=at(30)))
+    for place, page in enumerate(whole[:-1], start=1):
+        rest = [item for later in whole[place:] for item in later.items]
+        assert numbers_of(listed(source, repo, after=page.after)) == numbers_of(rest)
+    (last,) = source.pages(repo, since=datetime(2024, 1, 28, tzinfo=UTC))
+    assert (numbers_of(last.items), last.after) == ([99, 28], None)  # it ends at a date
+
+
+def test_a_place_that_is_known_no_more_begins_from_the_top() -> None:
+    fake = FakeGitHub(repository(pulls=[pull(n) for n in range(1, 5)]))
+    said = {"type": "INVALID_CURSOR_ARGUMENTS", "message": "`x` does not appear to be a cursor."}
+
+    def refuse(request: Request) -> Response | None:
+        after = json.loads(request.body or "{}").get("variables", {}).get("after")
+        refusal = {"data": {"repository": None}, "errors": [said]}
+        return answered(request, refusal) if after else None
+
+    fake.faults.append(refuse)
+    source = source_of(fake)
+    assert len(listed(source, source.repo("o/r"), after="x")) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("NOT_FOUND", NotFoundError),
+        ("FORBIDDEN", BadItemError),
+        ("INTERNAL", SourceUnavailableError),
+        (None, SourceUnavailableError),
+    ],
+)
+def test_only_a_clear_no_says_that_a_repository_is_gone(
+    kind: str | None, error: type[Exception]
+) -> None:
+    fake = FakeGitHub(repository(pulls=[pull(1)]))
+    problems = [{"type": kind, "message": "no"}] if kind else []
+
+    def refuse(request: Request) -> Response | None:
+        answer = {"data": {"repository": None}, "errors": problems}
+        return answered(request, answer) if request.body else None
+
+    fake.faults.append(refuse)
+    with pytest.raises(error, match="o/r") as caught:
+        told(fake)
+    assert type(caught.value) is error
 
 
 def test_a_pull_updated_while_paging_is_told_now_or_next_time() -> None:
     fake = FakeGitHub(repository(pulls=[pull(n, updatedAt=at(n)) for n in range(1, 29)]))
     source = source_of(fake)
     repo = source.repo("o/r")
-    pulls = source.pulls(repo, since=None)
-    first = next(pulls)
-    assert isinstance(first, Fetched)
+    pages = source.pages(repo, since=None)
+    first = next(pages)
+    newest = first.items[0]
+    assert isinstance(newest, Fetched)
     moved = fake.repos[0]["pulls"][2]
     moved["updatedAt"] = at(30)
-    seen = [first, *pulls]
-    again = source.pulls(repo, since=first.pull.updated_at)
-    numbers = {i.pull.number for i in [*seen, *again] if isinstance(i, Fetched)}
-    assert numbers == set(range(1, 29))
+    seen = [item for page in (first, *pages) for item in page.items]
+    again = listed(source, repo, since=newest.pull.updated_at)
+    assert {*numbers_of(seen), *numbers_of(again)} == set(range(1, 29))
 
 
 def test_git_is_given_the_token_by_name_only() -> None:
