@@ -117,6 +117,7 @@ class _Bench:
                 policy=self.policy,
                 progress=self.progress,
             )
+            verdict = self._diagnosed(verdict)
         return Attempt(
             recipe=recipe if isinstance(built, BuildFailure) else built.recipe,
             environment=None if isinstance(built, BuildFailure) else built,
@@ -131,10 +132,20 @@ class _Bench:
         problem = attempt.failure or attempt.verdict
         if problem is None:
             return ()
+        return self.language.repair(attempt.recipe, problem, self._texts())
+
+    def _diagnosed(self, verdict: Verdict) -> Verdict:
+        missing = self.language.diagnose(verdict, self._texts())
+        if missing is None:
+            return verdict
+        detail = "; ".join(filter(None, (str(missing), verdict.detail)))
+        return replace(verdict, diagnosis=missing, detail=detail)
+
+    def _texts(self) -> Mapping[str, str]:
+        """Every path of the tree, with the text of manifests only."""
         files = self._files()
         wanted = set(self.language.manifest_paths(list(files)))
-        texts = {path: text if path in wanted else "" for path, text in files.items()}
-        return self.language.repair(attempt.recipe, problem, texts)
+        return {path: text if path in wanted else "" for path, text in files.items()}
 
     def _files(self) -> Mapping[str, str]:
         base = read_tree(self.task.tree)

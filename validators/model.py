@@ -57,7 +57,7 @@ class Phase(StrEnum):
 
 
 class FailureClass(StrEnum):
-    """Why an environment could not be built; the key of every repair."""
+    """Why an environment could not be built, or what its tests miss; the key of every repair."""
 
     PACKAGE_NOT_FOUND = "package_not_found"
     NO_MATCHING_VERSION = "no_matching_version"
@@ -69,6 +69,14 @@ class FailureClass(StrEnum):
     RESOURCE_LIMIT = "resource_limit"
     TIMED_OUT = "timed_out"
     OTHER = "other"
+    # told by runs only
+    MISSING_MODULE = "missing_module"
+    MISSING_PLUGIN = "missing_plugin"
+    MISSING_TEST_DATA = "missing_test_data"  # a file or a submodule that is not in the tree
+    LOCALE = "locale"
+    TIME_ZONE = "time_zone"
+    OWN_RUNNER = "own_runner"  # tests that only a script of the project's own can run
+    NETWORK = "network"  # tests that want what no run has
 
 
 class Flaw(StrEnum):
@@ -208,6 +216,17 @@ class BuildFailure:
     step: str  # "apt" | "resolve" | "install" | "project" | "pre_install"
 
 
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What the tests of an environment miss, by their own messages."""
+
+    failure_class: FailureClass
+    detail: str  # e.g. the module, the folder
+
+    def __str__(self) -> str:
+        return f"{self.failure_class}: {self.detail}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
     """The files of a commit as an uncompressed tar, written by the host from its mirror.
@@ -269,6 +288,7 @@ class Verdict:
     flaw: Flaw | None = None
     detail: str = ""
     policy: str = ""
+    diagnosis: Diagnosis | None = None  # what the tests of a verdict with a flaw miss, if known
     runs: tuple[Run, ...] = ()
 
     @property
@@ -306,7 +326,8 @@ class Attempt:
         if self.failure is not None:
             return f"{self.failure.failure_class}: {self.failure.detail}"
         if self.verdict is not None and self.verdict.flaw is not None:
-            return self.verdict.flaw
+            missing = self.verdict.diagnosis
+            return f"{self.verdict.flaw}" + ("" if missing is None else f": {missing}")
         return "accepted"
 
 

@@ -106,7 +106,7 @@ def test_a_module_missing_in_the_runs_is_added_by_its_distribution() -> None:
     found = _examine([BEFORE, UNSEEN, *GOOD])
     assert found.verdict.accepted
     assert "pyyaml" in found.attempts[-1].recipe.requirements
-    assert found.attempts[0].reason == Flaw.NO_TESTS_SEEN
+    assert found.attempts[0].reason == "no_tests_seen: missing_module: yaml"
 
 
 def test_no_more_recipes_are_tried_than_allowed() -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePosixPath
 
-from validators.model import BuildFailure, Recipe, TestResult, Verdict
+from validators.model import BuildFailure, Diagnosis, Recipe, TestResult, Verdict
 
 
 class FileClass(StrEnum):
@@ -27,6 +27,7 @@ class Language:
     `propose_recipes`: manifest files (path → text) and the date → recipes, likeliest first.
     `manifest_paths`: which of a tree's paths `propose_recipes` wants to read.
     `repair`: a recipe, what went wrong with it → the recipes worth trying next (maybe none).
+    `diagnose`: a verdict, the tree's files (texts of manifests only) → what its tests miss.
     `test_files`: of the test patch's paths, those a runner can be pointed at, in order.
     `read_report`: by test runner, our reporter's bytes → test id → result.
     """
@@ -36,5 +37,6 @@ class Language:
     manifest_paths: Callable[[Sequence[str]], Sequence[str]]
     propose_recipes: Callable[[Mapping[str, str], Sequence[str], datetime], Sequence[Recipe]]
     repair: Callable[[Recipe, BuildFailure | Verdict, Mapping[str, str]], Sequence[Recipe]]
+    diagnose: Callable[[Verdict, Mapping[str, str]], Diagnosis | None]
     test_files: Callable[[Sequence[str], Recipe], Sequence[str]]
     read_report: Mapping[str, Callable[[bytes], Mapping[str, TestResult]]]

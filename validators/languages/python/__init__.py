@@ -5,6 +5,7 @@ from validators.languages.python.paths import classify, test_files
 from validators.languages.python.proposals import manifest_paths, propose_recipes
 from validators.languages.python.repair import repair
 from validators.languages.python.report import READERS
+from validators.languages.python.symptoms import diagnose
 
 LANGUAGE = Language(
     name="python",
@@ -12,6 +13,7 @@ LANGUAGE = Language(
     manifest_paths=manifest_paths,
     propose_recipes=propose_recipes,
     repair=repair,
+    diagnose=diagnose,
     test_files=test_files,
     read_report=READERS,
 )

@@ -5,7 +5,8 @@ from packaging.utils import canonicalize_name
 _BY_MODULE = {
     "attr": "attrs", "bs4": "beautifulsoup4", "bson": "pymongo", "cairo": "pycairo",
     "Crypto": "pycryptodome", "Cryptodome": "pycryptodomex", "cv2": "opencv-python-headless",
-    "dateutil": "python-dateutil", "discord": "discord.py", "docx": "python-docx",
+    "dateutil": "python-dateutil", "discord": "discord.py",
+    "distutils": "setuptools", "docx": "python-docx",
     "dotenv": "python-dotenv", "fitz": "PyMuPDF", "git": "GitPython", "google": "protobuf",
     "gi": "PyGObject", "IPython": "ipython", "jose": "python-jose", "jwt": "PyJWT",
     "kafka": "kafka-python", "ldap": "python-ldap", "Levenshtein": "python-Levenshtein",

@@ -5,9 +5,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import PurePosixPath
+from shlex import quote
 
 from validators.languages.base import FileClass
-from validators.languages.python import ci, distributions, pytest_settings, shell_lines, workflows
+from validators.languages.python import (
+    ci,
+    distributions,
+    pytest_calls,
+    pytest_settings,
+    shell_lines,
+    variables,
+    workflows,
+)
 from validators.languages.python import requirement_files as requirements
 from validators.languages.python.as_of import can_edit, exemptions
 from validators.languages.python.conversion import converted
@@ -15,12 +24,21 @@ from validators.languages.python.imports import builds_suites, needs_of_tests
 from validators.languages.python.interpreters import choose_pythons, tox_versions, versions_in
 from validators.languages.python.manifest import Manifest, read_manifest
 from validators.languages.python.paths import classify
+from validators.languages.python.tox_settings import tox_text
 from validators.languages.python.workflows import conda_pythons
 from validators.model import ProjectInstall, Recipe
 
 _NAMES = frozenset(
     [
-        *("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", ".pytest.ini"),
+        *(
+            "pyproject.toml",
+            "setup.cfg",
+            "setup.py",
+            "tox.ini",
+            "tox.toml",
+            "pytest.ini",
+            ".pytest.ini",
+        ),
         *("noxfile.py", "Pipfile", "requirements.txt", ".gitmodules"),
     ]
 )
@@ -99,7 +117,7 @@ def _with_system(recipe: Recipe, files: Mapping[str, str]) -> Recipe:
     return replace(
         recipe,
         apt=tuple(dict.fromkeys((*recipe.apt, *stated))),
-        env_vars=shell_lines.tox_variables(files.get("tox.ini", "")),
+        env_vars=variables.variables(files, tox_text(files)),
     )
 
 
@@ -107,10 +125,11 @@ def _with_runner(recipe: Recipe, files: Mapping[str, str], paths: Sequence[str])
     """pytest, unless the tests are written for another runner or always run by Django's."""
     if builds_suites(files):
         return replace(recipe, runner="unittest", test_cmd="python -m unittest -v")
-    command = shell_lines.django_command(files, paths)
-    if command is None or pytest_settings.read_options(files):
-        return recipe
-    return replace(recipe, runner="django", test_cmd=command)
+    command = shell_lines.django_command(files, paths, tox_text(files))
+    if command is not None and not pytest_settings.read_options(files):
+        return replace(recipe, runner="django", test_cmd=command)
+    options = pytest_calls.pytest_options(files, paths, tox_text(files))
+    return replace(recipe, test_cmd=" ".join((recipe.test_cmd, *map(quote, options))))
 
 
 def _project_install(manifest: Manifest, python: str, date: datetime) -> ProjectInstall:
@@ -132,7 +151,7 @@ def _pythons(manifest: Manifest, files: Mapping[str, str], date: datetime) -> Se
     declared = [
         *versions_in(line.rpartition("::")[2].strip() for line in classifiers),
         *ci.python_versions(files),
-        *tox_versions(files.get("tox.ini", "")),
+        *tox_versions(tox_text(files)),
         *shell_lines.docker_pythons(files),
         *(version for name in _CONDA_FILES for version in conda_pythons(files.get(name, ""))),
     ]
@@ -158,7 +177,7 @@ def _named_extras(manifest: Manifest, files: Mapping[str, str]) -> list[str]:
     lines = (*workflows.nox_lines(files.get("noxfile.py", "")), *shell_lines.pip_lines(files))
     listed = re.findall(r"\.\[([^\]]*)\]", " ".join(lines))
     named = {name.strip() for names in listed for name in names.split(",")}
-    named.update(requirements.tox_extras(files.get("tox.ini", "")))
+    named.update(requirements.tox_extras(tox_text(files)))
     return [name for name in manifest.extras if name in named and name not in {"docs", "doc"}]
 
 
@@ -178,7 +197,7 @@ def _declared(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]
         lines += requirements.expand(line[3:].strip(), files) if line[:3] == "-r " else [line]
     for name in _CONDA_FILES:
         lines += workflows.conda_lines(files.get(name, ""))
-    for line in requirements.tox_lines(files.get("tox.ini", "")):
+    for line in requirements.tox_lines(tox_text(files)):
         if line.startswith("-r "):
             lines += requirements.expand(line[3:].strip(), files)
         else:

@@ -1,45 +1,28 @@
 """What went wrong with a recipe → the recipes worth trying next."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 from validators.languages.python import distributions, system_packages
 from validators.languages.python.conversion import converted
 from validators.languages.python.imports import own_modules
-from validators.languages.python.interpreters import RELEASED_AT
 from validators.languages.python.manifest import read_manifest
 from validators.languages.python.requirement_files import expand, requirement_name
-from validators.languages.python.shell_lines import apt_packages
+from validators.languages.python.run_repair import other_pythons, repair_runs, stated
 from validators.model import (
     BuildFailure,
     FailureClass,
-    Flaw,
-    Phase,
     ProjectInstall,
     Recipe,
-    TestStatus,
     Verdict,
 )
 
-_MISSING = re.compile(r"No module named '?([A-Za-z_][\w.]*)'?")
 _NOT_BUILT = re.compile(rb"Failed to (?:download and )?build `([\w.-]+)(?:==| @)")
 _NOT_IN_DEBIAN = re.compile(
     rb"E: (?:Unable to locate package |Package ')([a-z0-9][a-z0-9+.-]+?)(?:'|\s|$)"
 )
-_NOT_IMPORTED = re.compile(r"could not import '([A-Za-z_]\w*)")
-_NOT_LOADED = re.compile(
-    r"cannot load library|cannot open shared object file|[Nn]o library called"
-    r"|No such file or directory: '[\w.+-]+'"
-)
-"""A library or a program outside of Python; a bare name, for tests' own files come with folders."""
-
-_UNKNOWN_OPTION = re.compile(r"unrecognized arguments: ([^\n]+)")
-_UNKNOWN_FIXTURE = re.compile(r"fixture '(\w+)' not found")
-_UNKNOWN_MARK = re.compile(r"'(\w+)' not found in `markers`|Unknown pytest\.mark\.(\w+)")
-_REQUIRED_PLUGINS = re.compile(r"Missing required plugins: ([^\n]+)")
-_ASYNC = re.compile(r"async def functions are not natively supported")
 
 
 def repair(
@@ -50,7 +33,7 @@ def repair(
     `files` has every path of the tree (text only where a manifest was asked for).
     """
     if isinstance(problem, Verdict):
-        found = _repair_runs(recipe, problem, files)
+        found = repair_runs(recipe, problem, files)
     else:
         found = _REPAIRS.get(problem.failure_class, _nothing)(recipe, problem, files)
         if (offender := _offender(recipe, problem)) is not None:
@@ -67,72 +50,6 @@ def _offender(recipe: Recipe, problem: BuildFailure) -> str | None:
         return None
     name = requirement_name(match.group(1).decode())
     return name if name in {requirement_name(line) for line in recipe.requirements} else None
-
-
-def _repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> Sequence[Recipe]:
-    """An environment in which tests could not be seen: what their messages miss."""
-    said = "\n".join(_messages(verdict))
-    own = own_modules(files)
-    modules = {name.partition(".")[0] for name in _MISSING.findall(said)}
-    modules |= set(_NOT_IMPORTED.findall(said))
-    wanted = [distributions.distribution_of(name) for name in sorted(modules - own)]
-    wanted += _plugins(said)
-    found = [_with(recipe, wanted)] if wanted else []
-    stated = _stated(recipe, files) if _NOT_LOADED.search(said) else ()
-    if stated:
-        found.append(replace(recipe, apt=(*recipe.apt, *stated)))
-    if modules & own and recipe.project_install is not ProjectInstall.NONE:
-        folders = _folders_of(modules & own, files)
-        if not set(folders) <= set(recipe.source_paths):
-            found.append(replace(recipe, source_paths=(*recipe.source_paths, *folders)))
-    return found
-
-
-def _messages(verdict: Verdict) -> Iterable[str]:
-    """What after-runs say; where no test was seen, what any run printed."""
-    for run in verdict.runs:
-        if run.phase is not Phase.AFTER:
-            continue
-        for result in run.results.values():
-            if result.status is not TestStatus.PASSED:
-                yield result.message
-        if run.flaw is not None or verdict.flaw is Flaw.NO_TESTS_SEEN:
-            yield run.detail
-            yield run.outcome.output.decode("utf-8", "replace")
-
-
-def _plugins(said: str) -> Sequence[str]:
-    options = [word for words in _UNKNOWN_OPTION.findall(said) for word in words.split()]
-    names = [distributions.plugin_of_option(word) for word in options if word.startswith("-")]
-    names += [distributions.plugin_of_fixture(name) for name in _UNKNOWN_FIXTURE.findall(said)]
-    names += [distributions.plugin_of_mark(a or b) for a, b in _UNKNOWN_MARK.findall(said)]
-    for listed in _REQUIRED_PLUGINS.findall(said):
-        names += [requirement_name(name.strip()) for name in listed.split(",")]
-    if _ASYNC.search(said):
-        names.append("pytest-asyncio")
-    return tuple(dict.fromkeys(name for name in names if name))
-
-
-def _folders_of(modules: Iterable[str], files: Mapping[str, str]) -> Sequence[str]:
-    """The folders from which the project's own modules can be imported."""
-    found: list[str] = []
-    for module in sorted(modules):
-        ends = (f"{module}/__init__.py", f"{module}.py")
-        for path in sorted(files, key=len):
-            if path.endswith(ends) and (
-                path in ends
-                or path[: -len(ends[0])].endswith("/")
-                or path[: -len(ends[1])].endswith("/")
-            ):
-                found.append(path.removesuffix(ends[0]).removesuffix(ends[1]).rstrip("/") or ".")
-                break
-    return tuple(dict.fromkeys(found))
-
-
-def _with(recipe: Recipe, wanted: Iterable[str]) -> Recipe:
-    names = {requirement_name(line) for line in recipe.requirements}
-    added = [name for name in dict.fromkeys(wanted) if requirement_name(name) not in names]
-    return replace(recipe, requirements=(*recipe.requirements, *added))
 
 
 def _without(recipe: Recipe, name: str) -> Recipe:
@@ -168,7 +85,7 @@ def _no_version(
     del files
     name = requirement_name(re.sub(r"\[.*?\]", "", problem.detail))
     if name is not None and name not in {requirement_name(line) for line in recipe.requirements}:
-        return [*_younger(recipe, name), *_other_pythons(recipe)]
+        return [*_younger(recipe, name), *other_pythons(recipe)]
     loose = tuple(
         name if name is not None and requirement_name(line) == name else line
         for line in recipe.requirements
@@ -176,22 +93,14 @@ def _no_version(
     found = [replace(recipe, requirements=loose)]
     if name is not None:
         found.append(_without(recipe, name))
-    return [*found, *_other_pythons(recipe)]
+    return [*found, *other_pythons(recipe)]
 
 
 def _wrong_python(
     recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
 ) -> Sequence[Recipe]:
     del problem, files
-    return _other_pythons(recipe)
-
-
-def _other_pythons(recipe: Recipe) -> Sequence[Recipe]:
-    """The Python before, then the one after."""
-    known = [*RELEASED_AT]
-    at = known.index(recipe.python)
-    order = [*reversed(known[max(at - 2, 0) : at]), *known[at + 1 : at + 2]]
-    return [replace(recipe, python=python) for python in order]
+    return other_pythons(recipe)
 
 
 def _build_isolation(
@@ -244,16 +153,10 @@ def _system_library(
 ) -> Sequence[Recipe]:
     packages = [name for name in system_packages.packages_of(problem.detail)
                 if name not in recipe.apt]  # fmt: skip
-    packages = packages or [*_stated(recipe, files)]
+    packages = packages or [*stated(recipe, files)]
     if packages:
         return (replace(recipe, apt=(*recipe.apt, *packages)),)
     return _less_of_the_project(recipe, problem, files)
-
-
-def _stated(recipe: Recipe, files: Mapping[str, str]) -> Sequence[str]:
-    """The Debian packages of the project's own CI, Dockerfile and Makefile, not yet asked for."""
-    texts = {path: text for path, text in files.items() if text}
-    return [name for name in apt_packages(texts) if name not in recipe.apt]
 
 
 def _later_tools(
@@ -263,7 +166,7 @@ def _later_tools(
     return (
         *_younger(recipe, "setuptools", "wheel"),
         *_less_of_the_project(recipe, problem, files),
-        *_other_pythons(recipe),
+        *other_pythons(recipe),
     )
 
 

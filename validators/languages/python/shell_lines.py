@@ -3,8 +3,6 @@
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from configparser import ConfigParser
-from configparser import Error as ConfigError
 from pathlib import PurePosixPath
 
 from validators.languages.python import ci
@@ -38,18 +36,14 @@ _MANAGE = re.compile(r"python[\d.]*\s+(?:-W\s*\S+\s+)?((?:[\w-]+/)*manage\.py)\s
 _DJANGO = re.compile(
     r"(?:python[\d.]*\s+(?:-W\s*\S+\s+)?-m\s+django|django-admin(?:\.py)?)\s+test\b"
 )
-_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
-_NOT_TO_SET = re.compile(
-    r"PYTHON(?!PATH$).*|PYTEST.*|PIP.*|UV_.*|TOX.*|NOX.*|COV.*|VIRTUALENV.*|FORCE_COLOR|PY_COLORS|PATH|HOME|CI"
-    r"|.*(TOKEN|SECRET|PASSWORD|_KEY|COVERAGE).*|LD_.*|LANG|LC_.*|TZ"
-)
-"""Names of the test runner, of the machine and of secrets: none of the project's business here."""
+
+_SCRIPTS = frozenset({"Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "tasks.py"})
 
 
 def is_script(path: str) -> bool:
-    """A Makefile, or a Dockerfile at most one folder deep."""
+    """A Makefile, invoke's tasks, a script that tests; a Dockerfile at most one folder deep."""
     pure = PurePosixPath(path)
-    if path in {"Makefile", "makefile", "GNUmakefile"}:
+    if path in _SCRIPTS or re.fullmatch(r"((scripts|bin|tools|ci)/)?(run_?)?tests?(\.sh)?", path):
         return True
     return len(pure.parts) <= 2 and bool(re.fullmatch(r"Dockerfile([.-]\w+)?", pure.name))
 
@@ -57,7 +51,7 @@ def is_script(path: str) -> bool:
 def apt_packages(files: Mapping[str, str]) -> Sequence[str]:
     """Debian packages that CI, Dockerfiles and Makefiles install and tests may need, at most 20."""
     found = []
-    for text in _texts(files):
+    for text in scripts(files):
         for match in _APT.finditer(text):
             words = [word.partition("=")[0] for word in match.group(1).split()]
             found += [word for word in words if _APT_NAME.fullmatch(word)]
@@ -68,7 +62,7 @@ def apt_packages(files: Mapping[str, str]) -> Sequence[str]:
 def pip_lines(files: Mapping[str, str]) -> Sequence[str]:
     """What they install by pip: requirements, `-r FILE`, `.[extra]`; no addresses, no options."""
     found: list[str] = []
-    for text in _texts(files):
+    for text in scripts(files):
         for match in _PIP.finditer(text):
             found += _requirements(_words(match.group(1)))
     return tuple(dict.fromkeys(found))
@@ -80,9 +74,12 @@ def docker_pythons(files: Mapping[str, str]) -> Sequence[str]:
     return versions_in(tag for text in texts for tag in _FROM.findall(text))
 
 
-def django_command(files: Mapping[str, str], paths: Iterable[str]) -> str | None:
-    """How Django's own runner is called, when that is how they run the tests and pytest is not."""
-    texts = [*_texts(files), files.get("tox.ini", "")]
+def django_command(files: Mapping[str, str], paths: Iterable[str], tox: str) -> str | None:
+    """How Django's own runner is called, when that is how they run the tests and pytest is not.
+
+    `tox` is the text of a tox.ini.
+    """
+    texts = [*scripts(files), tox]
     said = "\n".join(texts)
     if re.search(r"(?<![\w-])(py\.test|pytest)(\s|$)", said):
         return None
@@ -93,29 +90,13 @@ def django_command(files: Mapping[str, str], paths: Iterable[str]) -> str | None
     return "python -m django test" if _DJANGO.search(said) else None
 
 
-def tox_variables(text: str) -> tuple[tuple[str, str], ...]:
-    """What `[testenv]` of a tox.ini sets, where no value depends on where it is run."""
-    parser = ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(text)
-    except ConfigError:
-        return ()
-    found = {}
-    for line in parser.get("testenv", "setenv", fallback="").splitlines():
-        name, equals, value = (part.strip() for part in line.partition("="))
-        usual = _VARIABLE.fullmatch(name) and not _NOT_TO_SET.fullmatch(name)
-        if equals and usual and value and len(value) <= 200 and "{" not in value:
-            found[name] = value
-    return tuple(sorted(found.items()))
-
-
 def submodules(text: str) -> Sequence[str]:
     """The folders that a .gitmodules leaves to other repositories: here they are empty."""
     return tuple(re.findall(r"^\s*path\s*=\s*(\S+)\s*$", text, re.MULTILINE))
 
 
-def _texts(files: Mapping[str, str]) -> Sequence[str]:
-    """The scripts, lines that are continued made one."""
+def scripts(files: Mapping[str, str]) -> Sequence[str]:
+    """What CI, Makefile and Dockerfiles run, lines that are continued made one."""
     paths = [path for path in sorted(files) if ci.is_ci_file(path) or is_script(path)]
     joined = (re.sub(r"\\\r?\n", " ", files[path]) for path in paths)
     return [re.sub(r"\$?\{\{.*?\}\}", "$", text) for text in joined]

@@ -263,3 +263,24 @@ def test_what_only_before_runs_miss_is_what_the_fix_brings() -> None:
 
 def test_a_plain_failure_needs_no_repair() -> None:
     assert _after_run("AssertionError: 1 != 2") == []
+
+
+def test_a_missing_locale_is_debians() -> None:
+    (first,) = _after_run("locale.Error: unsupported locale setting")
+    assert first.apt == ("locales-all",)
+
+
+def test_a_missing_time_zone_comes_with_its_distribution() -> None:
+    (first,) = _after_run("ZoneInfoNotFoundError: 'No time zone found with key Europe/Kyiv'")
+    assert first.requirements == (*RECIPE.requirements, "tzdata")
+
+
+def test_what_this_python_has_no_more_another_has() -> None:
+    found = _after_run("ImportError: cannot import name 'Mapping' from 'collections' (x)")
+    assert [one.python for one in found] == ["3.8", "3.7", "3.10"]
+    assert [one.python for one in _after_run("No module named 'imp'")] == ["3.8", "3.7", "3.10"]
+
+
+def test_distutils_comes_with_setuptools() -> None:
+    (first,) = _after_run("No module named 'distutils'")
+    assert first.requirements == (*RECIPE.requirements, "setuptools")

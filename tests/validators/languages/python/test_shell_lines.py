@@ -9,7 +9,6 @@ from validators.languages.python.shell_lines import (
     is_script,
     pip_lines,
     submodules,
-    tox_variables,
 )
 
 WORKFLOW = """
@@ -89,17 +88,7 @@ def test_a_dockerfile_tells_the_python() -> None:
     ],
 )
 def test_djangos_own_runner_is_found(text: str, expected: str | None) -> None:
-    assert django_command({"Makefile": text}, ["src/manage.py"]) == expected
-
-
-def test_tox_sets_what_depends_on_no_machine_and_no_runner() -> None:
-    text = (
-        "[testenv]\nsetenv =\n  DJANGO_SETTINGS_MODULE = tests.settings\n  A = {toxinidir}\n"
-        "  PYTHONPATH = src\n  PYTHONWARNINGS = error\n  API_TOKEN = x\n  PYTEST_ADDOPTS = -x\n"
-    )
-    expected = (("DJANGO_SETTINGS_MODULE", "tests.settings"), ("PYTHONPATH", "src"))
-    assert tox_variables(text) == expected
-    assert tox_variables("[testenv") == ()
+    assert django_command({"Makefile": text}, ["src/manage.py"], "") == expected
 
 
 def test_submodules_are_told() -> None:

@@ -1,0 +1,72 @@
+"""What the tests of an environment miss → the recipes to try next."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from validators.languages.python import distributions, symptoms
+from validators.languages.python.imports import own_modules
+from validators.languages.python.interpreters import RELEASED_AT
+from validators.languages.python.requirement_files import requirement_name
+from validators.languages.python.shell_lines import apt_packages
+from validators.model import ProjectInstall, Recipe, Verdict
+
+
+def repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> Sequence[Recipe]:
+    """Recipes with what the messages of after-runs miss."""
+    said = "\n".join(symptoms.messages(verdict))
+    own = own_modules(files)
+    modules = symptoms.missing_modules(said)
+    gone = symptoms.wants_another_python(said)
+    wanted = [] if gone else [distributions.distribution_of(name) for name in sorted(modules - own)]
+    wanted += symptoms.missing_plugins(said)
+    if symptoms.misses_a_time_zone(said):
+        wanted.append("tzdata")
+    found = [_with(recipe, wanted)] if wanted else []
+    if gone:
+        found += other_pythons(recipe)
+    system = stated(recipe, files) if symptoms.misses_a_library(said) else ()
+    if symptoms.misses_a_locale(said) and "locales-all" not in recipe.apt:
+        system = (*system, "locales-all")
+    if system:
+        found.append(replace(recipe, apt=(*recipe.apt, *system)))
+    if modules & own and recipe.project_install is not ProjectInstall.NONE:
+        folders = _folders_of(modules & own, files)
+        if not set(folders) <= set(recipe.source_paths):
+            found.append(replace(recipe, source_paths=(*recipe.source_paths, *folders)))
+    return found
+
+
+def other_pythons(recipe: Recipe) -> Sequence[Recipe]:
+    """The Python before, then the one after."""
+    known = [*RELEASED_AT]
+    at = known.index(recipe.python)
+    order = [*reversed(known[max(at - 2, 0) : at]), *known[at + 1 : at + 2]]
+    return [replace(recipe, python=python) for python in order]
+
+
+def stated(recipe: Recipe, files: Mapping[str, str]) -> Sequence[str]:
+    """The Debian packages of the project's own CI, Dockerfile and Makefile, not yet asked for."""
+    texts = {path: text for path, text in files.items() if text}
+    return [name for name in apt_packages(texts) if name not in recipe.apt]
+
+
+def _folders_of(modules: Iterable[str], files: Mapping[str, str]) -> Sequence[str]:
+    """The folders from which the project's own modules can be imported."""
+    found: list[str] = []
+    for module in sorted(modules):
+        ends = (f"{module}/__init__.py", f"{module}.py")
+        for path in sorted(files, key=len):
+            if path.endswith(ends) and (
+                path in ends
+                or path[: -len(ends[0])].endswith("/")
+                or path[: -len(ends[1])].endswith("/")
+            ):
+                found.append(path.removesuffix(ends[0]).removesuffix(ends[1]).rstrip("/") or ".")
+                break
+    return tuple(dict.fromkeys(found))
+
+
+def _with(recipe: Recipe, wanted: Iterable[str]) -> Recipe:
+    names = {requirement_name(line) for line in recipe.requirements}
+    added = [name for name in dict.fromkeys(wanted) if requirement_name(name) not in names]
+    return replace(recipe, requirements=(*recipe.requirements, *added))
