@@ -137,7 +137,13 @@ def _tried(
         seen.add(recipe)
         started = time.monotonic()
         built = build_environment(
-            tree, recipe, patches=(), engine=engine, settings=settings, progress=_silent
+            tree,
+            recipe,
+            patches=(),
+            repository=project,
+            engine=engine,
+            settings=settings,
+            progress=_silent,
         )
         build_s = time.monotonic() - started
         row, problem = _outcome(subject, recipe, built, engine=engine, build_s=build_s)

@@ -38,6 +38,7 @@ from validators.model import (
     GradingTask,
     Phase,
     Task,
+    repository_of,
 )
 from validators.run import build, make_ready
 from validators.selection import selected
@@ -144,6 +145,7 @@ def load(
             task.tree,
             task.recipe,
             patches=(),
+            repository=repository_of(task.instance_id),
             engine=engine,
             settings=BuildSettings(),
             progress=lambda _: None,

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from validators.model import Image, Limits, Outcome, StoredImage
+from validators.model import Cache, Image, Limits, Outcome, StoredImage
 
 GUEST_UID = 1000
 """Who runs the project's code: user `guest`, home /home/guest, in every base image."""
@@ -76,9 +76,18 @@ class ContainerEngine(Protocol):
         ...
 
     def install(
-        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+        self,
+        image: Image,
+        limits: Limits,
+        *,
+        labels: Mapping[str, str] | None = None,
+        cache: str | None = None,
     ) -> AbstractContextManager[Container]:
-        """A container for installs: network, writable and bounded disk, the uv cache volume."""
+        """A container for installs: network, writable and bounded disk.
+
+        `cache` names a uv cache that outlives it. The guest may write there whatever it likes: only
+        installs that trust each other share one.
+        """
         ...
 
     def find(self, tag: str) -> Image | None:
@@ -98,6 +107,14 @@ class ContainerEngine(Protocol):
         ...
 
     def remove_image(self, image: Image) -> bool:
+        """False when a container still uses it."""
+        ...
+
+    def caches(self) -> Sequence[Cache]:
+        """All uv caches there are, the oldest first."""
+        ...
+
+    def remove_cache(self, cache: Cache) -> bool:
         """False when a container still uses it."""
         ...
 

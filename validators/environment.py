@@ -42,11 +42,12 @@ _LAYOUT = 2
 """Part of every key: changes when the layout of an environment image does."""
 
 
-def build_environment(
+def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
     tree: Tree,
     recipe: Recipe,
     *,
     patches: Sequence[bytes],
+    repository: str,
     engine: ContainerEngine,
     settings: BuildSettings,
     progress: Progress,
@@ -54,8 +55,9 @@ def build_environment(
     """The environment of a recipe, made or found.
 
     `patches` (test and gold) are used only where they touch files that declare dependencies: then
-    those of both states are in the environment. Raises EngineUnavailableError when the machine or
-    the package index failed, UnknownRecipeError for a Python we do not know.
+    those of both states are in the environment. `repository` names whose package cache is used:
+    what one repository's builds leave there reaches no other. Raises EngineUnavailableError when
+    the machine or the package index failed, UnknownRecipeError for a Python we do not know.
     """
     if recipe.python not in RELEASED_AT:
         raise UnknownRecipeError(
@@ -68,7 +70,7 @@ def build_environment(
     limits = Limits(
         memory_mb=recipe.memory_mb, cpus=_INSTALL_CPUS, pids=_INSTALL_PIDS, network=True
     )
-    with engine.install(base, limits) as container:
+    with engine.install(base, limits, cache=repository) as container:
         install = Install(
             container=container,
             tree=tree,

@@ -19,6 +19,7 @@ from validators.model import (
     Recipe,
     Task,
     Verdict,
+    repository_of,
 )
 from validators.patched_text import patched
 from validators.tree import read_tree
@@ -102,6 +103,7 @@ class _Bench:
             self.task.tree,
             recipe,
             patches=(self.task.test_patch, self.task.patch),
+            repository=repository_of(self.task.instance_id),
             engine=self.engine,
             settings=self.settings,
             progress=self.progress,

@@ -1,7 +1,8 @@
 """The images of ours that lie on an engine: what there is, and what may go.
 
-Environments are cheap to make again from their lock, so they go by age and by a disk budget, the
-oldest first. Base images of this version stay: they are few, and everything shares their layers.
+Environments are cheap to make again from their lock, and what is in a package cache can be fetched
+again: so both go by age and by a disk budget, caches first, the oldest first. Base images of this
+version stay: they are few, and everything shares their layers.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -43,6 +44,7 @@ class Collected:
     removed: tuple[Image, ...]
     in_use: tuple[Image, ...]
     freed_bytes: int
+    caches: int = 0  # how many package caches went
 
 
 def images(engine: ContainerEngine) -> tuple[Kept, ...]:
@@ -64,13 +66,21 @@ def gc(
     older_than: timedelta | None = None,
     budget_mb: int | None = None,
 ) -> Collected:
-    """Remove environments older than `older_than`, then the oldest until they fit `budget_mb`.
+    """Remove what is older than `older_than`, then the oldest until the rest fits `budget_mb`.
 
-    `keep` are digests never to be touched: the published ones. Base images of earlier versions of
-    this program always go. What a container uses stays, and is told.
+    That is caches, then environments. `keep` are digests never to be touched: the published ones.
+    Base images of earlier versions of this program always go. What a container uses stays, and is
+    told.
     """
     there = images(engine)
     environments = [each for each in there if each.kind is Kind.ENVIRONMENT]
+    own_mb = sum(each.own_bytes for each in environments) >> 20
+    caches, freed = _collect_caches(
+        engine,
+        now=now,
+        older_than=older_than,
+        budget_mb=None if budget_mb is None else max(budget_mb - own_mb, 0),
+    )
     outdated = [each for each in there if _is_outdated(each)]
     doomed = [
         *_too_old(environments, now, older_than),
@@ -79,7 +89,6 @@ def gc(
     ]
     removed: list[Image] = []
     in_use: list[Image] = []
-    freed = 0
     for each in dict.fromkeys(doomed):
         if each.image.digest in keep:
             continue
@@ -88,7 +97,22 @@ def gc(
             freed += each.own_bytes
         else:
             in_use.append(each.image)
-    return Collected(removed=tuple(removed), in_use=tuple(in_use), freed_bytes=freed)
+    return Collected(removed=tuple(removed), in_use=tuple(in_use), freed_bytes=freed, caches=caches)
+
+
+def _collect_caches(
+    engine: ContainerEngine, *, now: datetime, older_than: timedelta | None, budget_mb: int | None
+) -> tuple[int, int]:
+    """How many went, and their bytes. One that a container uses stays."""
+    gone, freed = 0, 0
+    there = engine.caches()
+    excess = sum(each.size_bytes for each in there) - ((budget_mb or 0) << 20)
+    for each in there:
+        too_old = older_than is not None and now - each.created_at > older_than
+        too_much = budget_mb is not None and excess > 0
+        if (too_old or too_much) and engine.remove_cache(each):
+            gone, freed, excess = gone + 1, freed + each.size_bytes, excess - each.size_bytes
+    return gone, freed
 
 
 def _kept(stored: StoredImage, found: Mapping[str, StoredImage]) -> Kept:

@@ -194,6 +194,15 @@ class StoredImage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cache:
+    """A uv cache on the engine: what is in it can always be fetched again."""
+
+    volume: str
+    size_bytes: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """A built environment. `recipe` carries the lock; `packages` is the freeze of what is in it."""
 
@@ -380,3 +389,8 @@ class Grade:
     flags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # files restored or removed, by rule
     run: Run | None = None
+
+
+def repository_of(instance_id: str) -> str:
+    """ "owner__name-123" → "owner__name"."""
+    return instance_id.rpartition("-")[0] or instance_id

@@ -20,6 +20,7 @@ from validators.model import (
     Policy,
     Recipe,
     Task,
+    repository_of,
 )
 
 _LOG = logging.getLogger(__name__)
@@ -68,6 +69,7 @@ class Workshop:
             task.tree,
             task.recipe,
             patches=(),
+            repository=repository_of(task.instance_id),
             engine=engine,
             settings=self.settings,
             progress=progress,

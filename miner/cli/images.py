@@ -56,7 +56,7 @@ def list_images(as_json: JsonOption = False) -> None:
 
 @GROUP.command("gc")
 def collect(older_than: DaysOption = None, budget_mb: BudgetOption = None) -> None:
-    """Remove old environments, never those of instances; a lock can make any of them again."""
+    """Remove old package caches and environments, never instances' own; a lock makes them again."""
     if older_than is None and budget_mb is None:
         raise ConfigError("Say which may go: --older-than DAYS, --budget-mb MB, or both.")
     house = House.of_environment()
@@ -72,4 +72,7 @@ def collect(older_than: DaysOption = None, budget_mb: BudgetOption = None) -> No
             budget_mb=budget_mb,
         )
     freed_mb = collected.freed_bytes // 1_000_000
-    say(f"{len(collected.removed)} removed, {freed_mb} MB; {len(collected.in_use)} are in use")
+    say(
+        f"{len(collected.removed)} environments and {collected.caches} package caches removed,"
+        f" {freed_mb} MB; {len(collected.in_use)} are in use"
+    )

@@ -3,6 +3,7 @@
 import hashlib
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -264,6 +265,29 @@ def test_an_install_has_a_network_a_writable_disk_and_uvs_cache(
         status = sh(container, "grep CapEff /proc/self/status")
         assert status.endswith("0" * 16)
         sh(container, "chown 1234 /opt && touch /opt/owned", root=True)
+
+
+def test_a_cache_outlives_its_container_and_is_nobody_elses(
+    engine: DockerEngine, base: Image
+) -> None:
+    mine, other = (f"test-{uuid.uuid4().hex}" for _ in range(2))
+    look = "ls $UV_CACHE_DIR"
+    try:
+        with engine.install(base, Limits(), cache=mine) as container:
+            sh(container, "echo poisoned >$UV_CACHE_DIR/wheel")
+            (used,) = [each for each in engine.caches() if each.volume.endswith(mine)]
+            assert not engine.remove_cache(used)
+        with engine.install(base, Limits(), cache=mine) as container:
+            assert sh(container, look) == "wheel"
+        with engine.install(base, Limits(), cache=other) as container:
+            assert sh(container, look) == ""
+        with engine.install(base, Limits()) as container:
+            assert sh(container, look) == ""
+    finally:
+        ours = [each for each in engine.caches() if each.volume.endswith((mine, other))]
+        assert len(ours) == 2
+        assert all(engine.remove_cache(each) for each in ours)
+    assert all(engine.remove_cache(each) for each in ours)
 
 
 def test_a_commit_keeps_the_disk_but_not_the_work_places(engine: DockerEngine, base: Image) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from validators.errors import EngineUnavailableError
-from validators.model import Image, Limits, Outcome, StoredImage
+from validators.model import Cache, Image, Limits, Outcome, StoredImage
 
 DONE = Outcome(exit_code=0, output=b"")
 
@@ -138,7 +138,12 @@ class FakeEngine:
 
     @contextmanager
     def install(
-        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+        self,
+        image: Image,
+        limits: Limits,
+        *,
+        labels: Mapping[str, str] | None = None,
+        cache: str | None = None,
     ) -> Iterator[FakeContainer]:
         raise NotImplementedError
         yield
@@ -156,6 +161,12 @@ class FakeEngine:
         return ()
 
     def remove_image(self, image: Image) -> bool:
+        return True
+
+    def caches(self) -> Sequence[Cache]:
+        return ()
+
+    def remove_cache(self, cache: Cache) -> bool:
         return True
 
     def sweep(self) -> int:

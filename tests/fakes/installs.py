@@ -80,13 +80,20 @@ class InstallingEngine(FakeEngine):
     """Base images of every Python are there; installs answer by `answer`, runs by `scripts`."""
 
     answer: Answer = silent
+    cached: list[str | None] = field(default_factory=list)
     installs: list[FakeInstallContainer] = field(default_factory=list)
     made: dict[str, Image] = field(default_factory=dict)
 
     @contextmanager
     def install(  # type: ignore[override]  # its containers are of another script
-        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+        self,
+        image: Image,
+        limits: Limits,
+        *,
+        labels: Mapping[str, str] | None = None,
+        cache: str | None = None,
     ) -> Iterator[FakeInstallContainer]:
+        self.cached.append(cache)
         container = FakeInstallContainer(self.answer)
         self.installs.append(container)
         yield container

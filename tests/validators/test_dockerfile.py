@@ -90,7 +90,13 @@ def trusting_base() -> Iterator[tuple[Environment, str]]:
         cutoff_at=datetime(2024, 5, 6, tzinfo=UTC),
     )
     built = build_environment(
-        tree, recipe, patches=(), engine=engine, settings=settings, progress=_silent
+        tree,
+        recipe,
+        patches=(),
+        repository="test",
+        engine=engine,
+        settings=settings,
+        progress=_silent,
     )
     assert isinstance(built, Environment)
     base, _ = base_image(engine, "3.12", settings=settings, progress=_silent)

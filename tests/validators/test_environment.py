@@ -91,6 +91,12 @@ def test_a_plain_install_is_shared_with_no_other_commit() -> None:
     assert not other.reused
 
 
+def test_the_package_cache_is_the_repositorys_own() -> None:
+    engine = InstallingEngine(scripts=())
+    _scripted(engine, RECIPE)
+    assert engine.cached == ["test"]
+
+
 def test_a_lock_is_installed_and_nothing_is_resolved() -> None:
     engine = InstallingEngine(scripts=())
     built = _scripted(engine, RECIPE)
@@ -141,6 +147,7 @@ def _scripted(
         tree or _tree(),
         recipe,
         patches=patches,
+        repository="test",
         engine=engine,
         settings=BuildSettings(),
         progress=silent,
@@ -171,6 +178,7 @@ def _real(
         tree or _tree(),
         recipe,
         patches=(),
+        repository="test",
         engine=engine,
         settings=BuildSettings(ca_bundle=CA_BUNDLE),
         progress=silent,
@@ -251,6 +259,7 @@ class TestReal:
             _tree(),
             recipe,
             patches=(b"", patch),
+            repository="test",
             engine=engine,
             settings=BuildSettings(ca_bundle=CA_BUNDLE),
             progress=silent,

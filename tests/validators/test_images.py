@@ -10,7 +10,7 @@ from validators.base_images import base_image
 from validators.engine import ContainerEngine
 from validators.engines import DockerEngine, connect
 from validators.images import Kind, gc, images
-from validators.model import BuildSettings, Image, Limits, StoredImage
+from validators.model import BuildSettings, Cache, Image, Limits, StoredImage
 
 NOW = datetime(2026, 6, 30, tzinfo=UTC)
 MB = 1 << 20
@@ -38,11 +38,28 @@ def base(digest: str, tag: str) -> StoredImage:
 
 
 class Shelf:
-    """An engine that only keeps images; those in `used` cannot be removed."""
+    """An engine that only keeps images and caches; those in `used` cannot be removed."""
 
-    def __init__(self, stored: Sequence[StoredImage], used: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        stored: Sequence[StoredImage],
+        used: frozenset[str] = frozenset(),
+        cached: Sequence[Cache] = (),
+    ) -> None:
         self.stored = list(stored)
         self.used = used
+        self.cached = list(cached)
+
+    def caches(self) -> Sequence[Cache]:
+        """All of them, the oldest first."""
+        return sorted(self.cached, key=lambda each: each.created_at)
+
+    def remove_cache(self, cache: Cache) -> bool:
+        """Unless it is used."""
+        if cache.volume in self.used:
+            return False
+        self.cached.remove(cache)
+        return True
 
     def images(self, *, label: str) -> Sequence[StoredImage]:
         """Those that carry the label."""
@@ -130,6 +147,41 @@ def test_base_images_of_earlier_versions_go() -> None:
     assert collect(shelf)[0] == {"past"}
 
 
+def cache(name: str, *, days: int, mb: int) -> Cache:
+    """A package cache."""
+    return Cache(volume=name, size_bytes=mb * MB, created_at=NOW - timedelta(days=days))
+
+
+CACHED = (cache("young", days=1, mb=5), cache("aged", days=50, mb=7), cache("busy", days=60, mb=1))
+
+
+@pytest.mark.parametrize(
+    ("days", "budget_mb", "gone", "left", "environments"),
+    [
+        (None, None, 0, {"young", "aged", "busy"}, 0),
+        (45, None, 1, {"young", "busy"}, 1),
+        (None, 73, 0, {"young", "aged", "busy"}, 0),
+        (None, 72, 1, {"young", "busy"}, 0),
+        (None, 60, 2, {"busy"}, 0),
+        (None, 59, 2, {"busy"}, 1),
+    ],
+)
+def test_caches_go_by_age_and_before_any_environment(
+    days: int | None, budget_mb: int | None, gone: int, left: set[str], environments: int
+) -> None:
+    shelf = Shelf(STORED, used=frozenset({"busy"}), cached=CACHED)
+    collected = gc(
+        cast("ContainerEngine", shelf),
+        keep=(),
+        now=NOW,
+        older_than=None if days is None else timedelta(days=days),
+        budget_mb=budget_mb,
+    )
+    assert collected.caches == gone
+    assert {each.volume for each in shelf.cached} == left
+    assert len(collected.removed) == environments
+
+
 @pytest.fixture(scope="module")
 def engine() -> Iterator[DockerEngine]:
     """The engine of this machine."""
@@ -148,6 +200,10 @@ class Only:
     def images(self, *, label: str) -> Sequence[StoredImage]:
         """The one image."""
         return [each for each in self.engine.images(label=label) if each.image == self.image]
+
+    def caches(self) -> Sequence[Cache]:
+        """None: they are others'."""
+        return ()
 
     def remove_image(self, image: Image) -> bool:
         """For real."""

@@ -5,6 +5,7 @@ confinement.py  what a container may do (pure)            channel.py    how a re
 streams.py      hijacked connections, head and tail       disk.py       the disk watcher
 ownership.py    whose container is it                     faults.py     machinery → one sentence
 sockets.py      where engines listen                      commands.py   commands and their deadlines
+inventory.py    what of ours lies on an engine: images, package caches
 labels.py       image labels, spelled for every engine
 """
 

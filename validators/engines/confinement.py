@@ -1,5 +1,7 @@
 """What a container may do: pure, from Limits to the engine's own words."""
 
+import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +14,11 @@ from validators.model import Limits
 
 GUEST_HOME = "/home/guest"
 UV_CACHE = "/var/cache/uv"
-"""Where uv's cache is in an install container: a volume that outlives it."""
+"""Where uv's cache is in an install container: a volume that outlives it, where one is named."""
 
-UV_CACHE_VOLUME = "miner-uv-cache"
+CACHE_PREFIX = "miner-uv-cache-"
+"""Names the volumes of uv's caches. uv does not check again what it once unpacked, and what builds
+may write there: so each repository has a cache of its own, and none can poison another's."""
 
 _MB = 1 << 20
 _OPEN_FILES = 16384
@@ -78,7 +82,13 @@ def guest_uid(limits: Limits) -> int:
     return GUEST_UID if limits.uid is None else limits.uid
 
 
-def install_config(limits: Limits, habits: Habits) -> dict[str, Any]:
+def cache_volume(cache: str) -> str:
+    """The volume of the cache called `cache`, whatever characters are in that."""
+    plain = re.fullmatch(r"[A-Za-z0-9_.-]{1,120}", cache)
+    return CACHE_PREFIX + (cache if plain else hashlib.sha256(cache.encode()).hexdigest())
+
+
+def install_config(limits: Limits, habits: Habits, *, cache: str | None) -> dict[str, Any]:
     """HostConfig arguments of an install: the network, a writable disk that is watched, uv's cache.
 
     TREE and /tmp are tmpfs here too: fast, bounded, and not in what is committed.
@@ -87,8 +97,9 @@ def install_config(limits: Limits, habits: Habits) -> dict[str, Any]:
     config |= {
         "cap_add": list(_INSTALL_CAPABILITIES),
         "tmpfs": _mounts(limits, habits),
-        "binds": {UV_CACHE_VOLUME: {"bind": UV_CACHE, "mode": "rw"}},
     }
+    if cache is not None:
+        config["binds"] = {cache_volume(cache): {"bind": UV_CACHE, "mode": "rw"}}
     if not limits.network:
         config["network_mode"] = "none"
     return config
@@ -115,7 +126,7 @@ def run_prologue(habits: Habits) -> str:
 
 def install_prologue() -> str:
     """Before an install's main process: a fresh volume, and podman's tmpfs, belong to root."""
-    return f"chown {GUEST_UID}:{GUEST_UID} {TREE} {UV_CACHE}\n"
+    return f"install -d -o {GUEST_UID} -g {GUEST_UID} {TREE} {UV_CACHE}\n"
 
 
 def guest_env(*, installs: bool) -> dict[str, str]:

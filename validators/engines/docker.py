@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,13 @@ from docker.api.client import APIClient
 from docker.errors import APIError, ImageNotFound, NotFound
 from requests.exceptions import RequestException
 
-from validators.engines import confinement
+from validators.engines import confinement, inventory
 from validators.engines.channel import Channel
 from validators.engines.confinement import Habits
 from validators.engines.container import DockerContainer, Wardrobe
 from validators.engines.disk import DiskWatcher
 from validators.engines.faults import machinery
-from validators.engines.labels import instructions, read
+from validators.engines.labels import instructions
 from validators.engines.ownership import (
     OWNER_LABEL,
     SESSION_LABEL,
@@ -31,7 +30,7 @@ from validators.engines.ownership import (
 )
 from validators.engines.streams import Stream
 from validators.errors import EngineUnavailableError
-from validators.model import Image, Limits, StoredImage
+from validators.model import Cache, Image, Limits, StoredImage
 
 _REPORT_BYTES = 256 << 20
 _START_S = 60.0
@@ -77,14 +76,19 @@ class DockerEngine:
 
     @contextmanager
     def install(
-        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+        self,
+        image: Image,
+        limits: Limits,
+        *,
+        labels: Mapping[str, str] | None = None,
+        cache: str | None = None,
     ) -> Iterator[DockerContainer]:
         """See the Protocol."""
         env = self._wardrobe(installs=True)
         spec = _Spec(
             image=image,
             labels=labels or {},
-            host=confinement.install_config(limits, self._habits),
+            host=confinement.install_config(limits, self._habits, cache=cache),
             prologue=confinement.install_prologue(),
         )
         with self._container(spec, limits, env) as container:
@@ -144,9 +148,7 @@ class DockerEngine:
 
     def images(self, *, label: str) -> Sequence[StoredImage]:
         """See the Protocol."""
-        with machinery("list images"):
-            found = self._api.images(filters={"label": label})
-        return tuple(_stored(each) for each in found)
+        return inventory.images(self._api, label)
 
     def remove_image(self, image: Image) -> bool:
         """See the Protocol."""
@@ -162,6 +164,14 @@ class DockerEngine:
                     return False
                 raise
         return True
+
+    def caches(self) -> Sequence[Cache]:
+        """See the Protocol."""
+        return inventory.caches(self._api)
+
+    def remove_cache(self, cache: Cache) -> bool:
+        """See the Protocol."""
+        return inventory.remove_cache(self._api, cache)
 
     def sweep(self) -> int:
         """See the Protocol."""
@@ -270,21 +280,6 @@ class _Spec:
     labels: Mapping[str, str]
     host: Mapping[str, Any]
     prologue: str
-
-
-def _stored(found: Mapping[str, Any]) -> StoredImage:
-    return StoredImage(
-        image=Image(digest=str(found["Id"]), tag=_short((found.get("RepoTags") or [""])[0])),
-        labels=read(found.get("Labels")),
-        size_bytes=int(found["Size"]),
-        created_at=datetime.fromtimestamp(int(found["Created"]), UTC),
-        parent=str(found.get("ParentId") or ""),
-    )
-
-
-def _short(tag: str) -> str:
-    """Podman writes out what a short tag stands for."""
-    return tag.rpartition("/library/")[2].removeprefix("localhost/")
 
 
 def _digest(api: APIClient, tag: str) -> str:

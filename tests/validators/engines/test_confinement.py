@@ -1,9 +1,13 @@
 """What is asked of the engine for a guest."""
 
+import re
 from itertools import product
+
+import pytest
 
 from validators.engines.confinement import (
     Habits,
+    cache_volume,
     container_config,
     guest_env,
     install_config,
@@ -50,13 +54,20 @@ def test_filled_work_places_stay_below_the_memory_limit() -> None:
         assert sum(sizes) + config["shm_size"] // (1 << 20) < limits.memory_mb + 32
 
 
-def test_an_install_mounts_the_cache_volume_and_no_host_path() -> None:
-    config = install_config(LIMITS, DOCKER)
-    assert list(config["binds"]) == ["miner-uv-cache"]
+def test_an_install_mounts_the_named_cache_and_no_host_path() -> None:
+    config = install_config(LIMITS, DOCKER, cache="pallets__click")
+    assert list(config["binds"]) == ["miner-uv-cache-pallets__click"]
+    assert "binds" not in install_config(LIMITS, DOCKER, cache=None)
     assert "network_mode" not in config
     assert config["cap_drop"] == ["ALL"]
     assert "SYS_ADMIN" not in config["cap_add"]
-    assert install_config(Limits(network=False), DOCKER)["network_mode"] == "none"
+    assert install_config(Limits(network=False), DOCKER, cache=None)["network_mode"] == "none"
+
+
+@pytest.mark.parametrize("name", ["../../etc", "a/b", "a:b", "", "a" * 200, "\u00e4"])
+def test_a_cache_of_any_name_is_a_volume_of_its_own(name: str) -> None:
+    assert re.fullmatch(r"miner-uv-cache-[0-9a-f]{64}", cache_volume(name))
+    assert cache_volume(name) != cache_volume(f"{name}x")
 
 
 def test_a_host_without_ipv6_is_not_asked_for_it() -> None:

@@ -1,0 +1,65 @@
+"""What of ours lies on an engine: images by label, uv's caches by the names of their volumes."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from docker.api.client import APIClient
+from docker.errors import APIError, NotFound
+
+from validators.engines.confinement import CACHE_PREFIX
+from validators.engines.faults import machinery
+from validators.engines.labels import read
+from validators.model import Cache, Image, StoredImage
+
+
+def images(api: APIClient, label: str) -> Sequence[StoredImage]:
+    """The images that carry a label."""
+    with machinery("list images"):
+        found = api.images(filters={"label": label})
+    return tuple(_stored(each) for each in found)
+
+
+def _stored(found: Mapping[str, Any]) -> StoredImage:
+    return StoredImage(
+        image=Image(digest=str(found["Id"]), tag=_short((found.get("RepoTags") or [""])[0])),
+        labels=read(found.get("Labels")),
+        size_bytes=int(found["Size"]),
+        created_at=datetime.fromtimestamp(int(found["Created"]), UTC),
+        parent=str(found.get("ParentId") or ""),
+    )
+
+
+def _short(tag: str) -> str:
+    """Podman writes out what a short tag stands for."""
+    return tag.rpartition("/library/")[2].removeprefix("localhost/")
+
+
+def caches(api: APIClient) -> Sequence[Cache]:
+    """All caches, the oldest first. An engine that measures no volumes says size 0."""
+    with machinery("list caches"):
+        volumes = api.df().get("Volumes") or []
+    found = [
+        Cache(
+            volume=str(each["Name"]),
+            size_bytes=max(int((each.get("UsageData") or {}).get("Size") or 0), 0),
+            created_at=datetime.fromisoformat(str(each["CreatedAt"])),
+        )
+        for each in volumes
+        if str(each["Name"]).startswith(CACHE_PREFIX)
+    ]
+    return tuple(sorted(found, key=lambda each: (each.created_at, each.volume)))
+
+
+def remove_cache(api: APIClient, cache: Cache) -> bool:
+    """Whether it is gone; not while a container uses it."""
+    with machinery("remove a cache"):
+        try:
+            api.remove_volume(cache.volume)
+        except NotFound:
+            return True
+        except APIError as error:
+            if error.status_code == 409:
+                return False
+            raise
+    return True
