@@ -7,7 +7,7 @@ import typer
 from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption, ago
 from miner.cli.speech import progress, say, say_json, table
 from miner.cli.wiring import House, now
-from miner.crawl.github.discovery import Found, Wish
+from miner.crawl.github.discovery import PERMISSIVE, Found, Wish
 from miner.crawl.github.discovery import discover as search
 
 LanguageOption = Annotated[
@@ -23,6 +23,15 @@ MostStarsOption = Annotated[
 ActiveOption = Annotated[
     int, typer.Option("--active-days", min=1, help="Pushed to within so many days.")
 ]
+LicenseOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--license",
+        metavar="SPDX",
+        help="A licence that will do, e.g. MIT; may be repeated. Else: permissive ones.",
+        show_default=False,
+    ),
+]
 
 
 def discover(
@@ -32,6 +41,7 @@ def discover(
     min_stars: StarsOption = 100,
     max_stars: MostStarsOption = None,
     active_days: ActiveOption = 180,
+    licenses: LicenseOption = None,
     limit: LimitOption = NO_LIMIT,
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
@@ -43,6 +53,7 @@ def discover(
         min_share=min_share,
         min_stars=min_stars,
         max_stars=max_stars,
+        licenses=frozenset(licenses or PERMISSIVE),
         pushed_since=ago(now(), f"--active-days {active_days}", days=active_days).date(),
     )
     bars, found = progress(), list[Found]()
@@ -61,16 +72,20 @@ def discover(
                     keep(repository.name, reason=repository.reason)
         finally:
             bars.end("discover")
-    _tell(found, as_json=as_json)
+    _tell(found, wish, as_json=as_json)
 
 
-def _tell(found: list[Found], *, as_json: bool) -> None:
+def _tell(found: list[Found], wish: Wish, *, as_json: bool) -> None:
     if as_json:
-        say_json(
-            [
-                {"name": f.name, "stars": f.stars, "wanted": f.wanted, "reason": f.reason}
-                for f in found
-            ]
+        say_json([_plain(each) for each in found])
+        return
+    if not found:
+        stars = f"{wish.min_stars} stars or more"
+        if wish.max_stars is not None:
+            stars = f"{wish.min_stars} to {wish.max_stars} stars"
+        say(
+            f"nothing found: no {wish.language} repository with {stars} was pushed to since "
+            f"{wish.pushed_since}; widen --min-stars or --active-days"
         )
         return
     table(
@@ -79,3 +94,14 @@ def _tell(found: list[Found], *, as_json: bool) -> None:
         [[f.name, f.stars, f.license, "yes" if f.wanted else "no", f.reason] for f in found],
     )
     say(f"{sum(f.wanted for f in found)} of {len(found)} are worth watching")
+
+
+def _plain(found: Found) -> dict[str, object]:
+    return {
+        "name": found.name,
+        "stars": found.stars,
+        "license": found.license,
+        "share": round(found.share, 3),
+        "wanted": found.wanted,
+        "reason": found.reason,
+    }

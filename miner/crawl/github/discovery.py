@@ -7,6 +7,7 @@ number of stars is still too much, its window of creation times is. What the sea
 
 import logging
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -29,6 +30,7 @@ PERMISSIVE = frozenset(
 )  # fmt: skip
 """SPDX ids of licences that let code be used and passed on."""
 
+_SPDX = re.compile(r"[A-Za-z0-9.+-]+")
 _log = logging.getLogger(__name__)
 
 
@@ -48,6 +50,8 @@ class Wish:
             raise ConfigError("The least share of a language is a number from 0 to 1.")
         if self.min_stars < 0 or (self.max_stars or self.min_stars) < self.min_stars:
             raise ConfigError("The stars looked for must be a range upwards from 0.")
+        if not self.licenses or not all(_SPDX.fullmatch(name) for name in self.licenses):
+            raise ConfigError("Licences are named by SPDX ids such as MIT or Apache-2.0.")
         if not self.language or '"' in self.language:
             raise ConfigError(f"{self.language!r} is no language's name.")
 
@@ -185,7 +189,10 @@ def _refusal(repository: _Repository, wish: Wish, *, spdx: str | None, share: fl
         (repository.is_archived, "it is archived"),
         (repository.is_disabled, "it is disabled"),
         (repository.is_mirror, "it is a mirror of another host's"),
-        (spdx not in wish.licenses, f"its licence is {spdx or 'not known'}"),
+        (
+            (spdx or "").lower() not in {name.lower() for name in wish.licenses},
+            f"its licence is {spdx or 'not known'}",
+        ),
         (share < wish.min_share, f"only {share:.0%} of it is {wish.language}"),
         (stars < wish.min_stars, f"it has {stars} stars"),
         (pushed is None or pushed.date() < wish.pushed_since, "nothing was pushed of late"),

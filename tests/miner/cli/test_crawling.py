@@ -11,6 +11,7 @@ from miner.cli import exits
 from miner.demo import Forge, made_forge, serve
 from miner.store import Database
 from tests.miner.cli.conftest import Miner
+from tests.miner.demo.test_search import many
 
 DAY = "2024-05-01"
 
@@ -150,6 +151,37 @@ def test_a_bad_app_is_told(
     answer = miner("crawl", "--repo", "o/r")
     assert answer.code == exits.WRONG_INPUT
     assert sentence in answer.err
+
+
+def test_nothing_found_says_what_was_looked_for(miner: Miner, db: Database, forge: Forge) -> None:
+    answer = miner("repos", "discover")  # the made repositories have few stars
+    assert answer.code == exits.OK
+    assert "no Python repository with 100 stars or more was pushed to since" in answer.out
+    assert json.loads(miner("repos", "discover", "--json").out) == []
+
+
+def test_a_licence_that_will_do_can_be_named(miner: Miner, db: Database, forge: Forge) -> None:
+    words = ("repos", "discover", "--min-stars", "5", "--active-days", "9999", "--json")
+    (found,) = json.loads(miner(*words, "--license", "GPL-3.0", "--license", "0BSD").out)
+    assert (found["wanted"], found["reason"]) == (False, "its licence is MIT")
+    (left_out,) = db.admin.left_out()
+    assert (left_out.name, left_out.reason) == ("demo/tally", "its licence is MIT")
+    (found,) = json.loads(miner(*words, "--license", "mit").out)
+    assert found["wanted"]
+    answer = miner(*words, "--license", "no licence")
+    assert (answer.code, "SPDX" in answer.err) == (exits.WRONG_INPUT, True)
+
+
+def test_more_than_a_search_shows_is_found_in_windows(
+    miner: Miner, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve(many(1100)) as forge:
+        monkeypatch.setenv("MINER_GITHUB_URL", forge.base_url)
+        monkeypatch.setenv("MINER_GITHUB_TOKENS", forge.token)
+        words = ("repos", "discover", "--min-stars", "0", "--active-days", "9999", "--json")
+        found = json.loads(miner(*words).out)
+    assert len({each["name"] for each in found}) == len(found) == 1100
+    assert len(db.admin.watches()) == 1100
 
 
 def test_found_repositories_are_watched_or_left_out_with_the_reason(
