@@ -24,7 +24,7 @@ test: setup lint  ## the whole suite, services included
 	.ci/postgres .ci/podman $(PYTHON) -m pytest --run-docker --run-postgres --run-network --durations=20
 
 test-fast: .venv/ready  ## what needs no container and no network
-	$(PYTHON) -m pytest --durations=20
+	$(PYTHON) -m pytest -n auto --dist loadfile --durations=20
 
 lint: .venv/ready  ## format, style, types and import contracts
 	.venv/bin/ruff format --check .
