@@ -16,7 +16,7 @@ from validators.engine import ContainerEngine, Progress
 from validators.errors import UnknownRecipeError
 from validators.install import Install, StepFailedError
 from validators.languages.python.build_inputs import build_inputs, packages_of
-from validators.languages.python.interpreters import RELEASED_AT
+from validators.languages.python.interpreters import RELEASED_AT, UNTESTED
 from validators.model import (
     BuildFailure,
     BuildSettings,
@@ -59,9 +59,9 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
     what one repository's builds leave there reaches no other. Raises EngineUnavailableError when
     the machine or the package index failed, UnknownRecipeError for a Python we do not know.
     """
-    if recipe.python not in RELEASED_AT:
+    if recipe.python not in (known := RELEASED_AT | UNTESTED):
         raise UnknownRecipeError(
-            f"The recipe asks for Python {recipe.python}; known are {', '.join(RELEASED_AT)}."
+            f"The recipe asks for Python {recipe.python}; known are {', '.join(known)}."
         )
     base, origin = base_image(engine, recipe.python, settings=settings, progress=progress)
     shelf = _Shelf(engine, tree, base, origin)

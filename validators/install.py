@@ -14,6 +14,7 @@ from validators import infra, installation
 from validators.engine import TREE, VENV, Container, Progress
 from validators.errors import EngineUnavailableError
 from validators.languages.python import failures
+from validators.languages.python.as_of import fallback
 from validators.languages.python.build_inputs import declare_dependencies
 from validators.model import BuildFailure, BuildSettings, FailureClass, Outcome, Recipe, Tree
 
@@ -115,7 +116,10 @@ class Install:
         if packed is None:
             failure = _failure("resolve", FailureClass.RESOURCE_LIMIT, "the lock is too large")
             raise StepFailedError(failure)
-        return installation.without_project(_only_file(packed).decode())
+        lock = installation.without_project(_only_file(packed).decode())
+        if (ancient := fallback(lock, self.recipe)) is not None:
+            raise StepFailedError(_failure("resolve", FailureClass.REUPLOADED, ancient))
+        return lock
 
     def _apply(self, patches: Sequence[bytes]) -> bool:
         """Make the tree with the patches beside the tree; False when they do not apply."""

@@ -65,6 +65,7 @@ class FailureClass(StrEnum):
     WRONG_PYTHON = "wrong_python"
     BUILD_ISOLATION = "build_isolation"
     EDITABLE_IMPOSSIBLE = "editable_impossible"
+    REUPLOADED = "reuploaded"  # an ancient version was chosen without a word
     OUTSIDE_TREE = "outside_tree"
     RESOURCE_LIMIT = "resource_limit"
     TIMED_OUT = "timed_out"

@@ -130,6 +130,21 @@ def test_a_requirement_outside_the_tree_is_a_failure_with_its_name() -> None:
     assert built.detail == "../../etc/passwd"
 
 
+def test_an_ancient_pytest_is_a_failure_with_its_version() -> None:
+    recipe = replace(
+        RECIPE, lock=None, requirements=("pytest",), cutoff_at=datetime(2035, 5, 1, tzinfo=UTC)
+    )
+    built = _scripted(InstallingEngine(scripts=()), recipe)
+    assert isinstance(built, BuildFailure)
+    assert built.failure_class is FailureClass.REUPLOADED
+    assert built.detail == "pytest==8.0.0 for 2035-05-01"
+
+
+def test_python_3_14_is_known() -> None:
+    built = _scripted(InstallingEngine(scripts=()), replace(RECIPE, python="3.14"))
+    assert isinstance(built, Environment)
+
+
 def test_the_environment_is_sealed_by_root_before_it_is_kept() -> None:
     engine = InstallingEngine(scripts=())
     _scripted(engine, RECIPE)

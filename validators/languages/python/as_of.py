@@ -1,7 +1,11 @@
 """What "as of the date" cannot mean literally: packages resolved later than it, and why."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from validators.model import Recipe
 
 _PEP_660_TOOLS = ("setuptools", "wheel", "setuptools-scm", "flit-core", "poetry-core")
 _PEP_660_KNOWN = datetime(2022, 12, 31, tzinfo=UTC)
@@ -51,6 +55,51 @@ def exemptions(date: datetime) -> Sequence[tuple[str, datetime]]:
     if date < _ATOMICWRITES_REUPLOADED:
         found["atomicwrites"] = _AFTER_REUPLOAD
     return tuple(sorted(found.items()))
+
+
+_PYTEST_SINCE: Mapping[tuple[int, int], datetime] = {
+    (9, 0): datetime(2025, 11, 8, tzinfo=UTC),
+    (8, 0): datetime(2024, 1, 27, tzinfo=UTC),
+    (7, 0): datetime(2022, 2, 3, tzinfo=UTC),
+    (6, 0): datetime(2020, 7, 28, tzinfo=UTC),
+    (5, 0): datetime(2019, 6, 28, tzinfo=UTC),
+    (4, 0): datetime(2018, 11, 13, tzinfo=UTC),
+    (3, 6): datetime(2018, 5, 23, tzinfo=UTC),
+    (3, 0): datetime(2016, 8, 18, tzinfo=UTC),
+}
+_ANCIENT = timedelta(days=4 * 365)
+_YOUNGER = timedelta(days=365)
+_PYTEST_NEEDS = (
+    *("atomicwrites", "attrs", "colorama", "exceptiongroup", "importlib-metadata", "iniconfig"),
+    *("more-itertools", "packaging", "pluggy", "py", "pygments", "pyparsing", "toml", "tomli"),
+    *("typing-extensions", "wcwidth", "zipp"),
+)
+
+
+def fallback(lock: str, recipe: Recipe) -> str | None:
+    """What a resolver says nothing of: it chose a pytest of years ago, for no stated reason.
+
+    That is what a package whose files were uploaded again does to all that need it. None for what
+    a recipe pins itself, and where `past_fallback` was tried already.
+    """
+    found = re.search(r"^pytest==(\d+)\.(\d+)\S*", lock, re.MULTILINE)
+    if found is None or recipe.cutoff_at is None or "iniconfig" in dict(recipe.cutoff_exempt):
+        return None
+    if any(re.match(r"pytest\s*[<=~!]", line) for line in recipe.requirements):
+        return None
+    version = (int(found.group(1)), int(found.group(2)))
+    later = [date for since, date in _PYTEST_SINCE.items() if since > version]
+    if not later or recipe.cutoff_at - min(later) < _ANCIENT:
+        return None
+    return f"{found.group()} for {recipe.cutoff_at:%Y-%m-%d}"
+
+
+def past_fallback(recipe: Recipe) -> Recipe:
+    """The recipe with all that any pytest needs a year younger, pytest itself as of the date."""
+    if recipe.cutoff_at is None:
+        return recipe
+    exempt = dict.fromkeys(_PYTEST_NEEDS, recipe.cutoff_at + _YOUNGER) | dict(recipe.cutoff_exempt)
+    return replace(recipe, cutoff_exempt=tuple(sorted(exempt.items())))
 
 
 def can_edit(python: str, date: datetime) -> bool:

@@ -18,6 +18,9 @@ RELEASED_AT = {
 }
 """First release of every Python a recipe may ask for (PEPs 494 to 719), oldest first."""
 
+UNTESTED = {"3.14": datetime(2025, 10, 7, tzinfo=UTC)}
+"""Asked for by recipes, and where a project takes no other; nothing of ours was tried on it."""
+
 _SETTLED = timedelta(days=180)
 """How old a Python was before wheels for it were common."""
 
@@ -34,7 +37,10 @@ def choose_pythons(
     The newest declared one that was well released comes first; what `requires` excludes comes not
     at all unless it excludes everything we have.
     """
-    known = [version for version in RELEASED_AT if _allows(requires, version)] or [*RELEASED_AT]
+    known = [version for version in RELEASED_AT if _allows(requires, version)]
+    if not known:
+        untested = [version for version in UNTESTED if requires and _allows(requires, version)]
+        known = untested or [*RELEASED_AT]
     named = [version for version in known if version in set(declared)]
     settled = _released(known, date - _SETTLED)
     if not named:
@@ -74,7 +80,8 @@ def _allows(requires: str | None, version: str) -> bool:
 
 
 def _released(versions: Iterable[str], date: datetime) -> list[str]:
-    return [version for version in versions if RELEASED_AT[version] <= date]
+    released_at = RELEASED_AT | UNTESTED
+    return [version for version in versions if released_at[version] <= date]
 
 
 def _newest_first(versions: Sequence[str]) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from validators.languages.python import distributions, system_packages
+from validators.languages.python.as_of import past_fallback
 from validators.languages.python.conversion import converted
 from validators.languages.python.imports import own_modules
 from validators.languages.python.manifest import read_manifest
@@ -96,6 +97,13 @@ def _no_version(
     return [*found, *other_pythons(recipe)]
 
 
+def _reuploaded(
+    recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
+) -> Sequence[Recipe]:
+    del problem, files
+    return (past_fallback(recipe),)
+
+
 def _wrong_python(
     recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
 ) -> Sequence[Recipe]:
@@ -183,6 +191,7 @@ _Repair = Callable[[Recipe, BuildFailure, Mapping[str, str]], Sequence[Recipe]]
 _REPAIRS: Mapping[FailureClass, _Repair] = {
     FailureClass.PACKAGE_NOT_FOUND: _package_not_found,
     FailureClass.NO_MATCHING_VERSION: _no_version,
+    FailureClass.REUPLOADED: _reuploaded,
     FailureClass.WRONG_PYTHON: _wrong_python,
     FailureClass.BUILD_ISOLATION: _build_isolation,
     FailureClass.EDITABLE_IMPOSSIBLE: _less_of_the_project,

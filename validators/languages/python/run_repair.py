@@ -39,7 +39,7 @@ def repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> S
 def other_pythons(recipe: Recipe) -> Sequence[Recipe]:
     """The Python before, then the one after."""
     known = [*RELEASED_AT]
-    at = known.index(recipe.python)
+    at = known.index(recipe.python) if recipe.python in known else len(known)
     order = [*reversed(known[max(at - 2, 0) : at]), *known[at + 1 : at + 2]]
     return [replace(recipe, python=python) for python in order]
 

@@ -66,3 +66,10 @@ def test_tox_names_tell_versions(text: str, versions: tuple[str, ...]) -> None:
 
 def test_releases_are_in_order() -> None:
     assert list(RELEASED_AT.values()) == sorted(RELEASED_AT.values())
+
+
+def test_an_untested_python_is_only_for_those_that_take_no_other() -> None:
+    date = datetime(2026, 11, 1, tzinfo=UTC)
+    assert choose_pythons(requires=">=3.14", declared=["3.14"], date=date) == ("3.14",)
+    assert "3.14" not in choose_pythons(requires=">=3.12", declared=["3.13", "3.14"], date=date)
+    assert "3.14" not in choose_pythons(requires=">=4", declared=[], date=date)

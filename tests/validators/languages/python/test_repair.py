@@ -284,3 +284,20 @@ def test_what_this_python_has_no_more_another_has() -> None:
 def test_distutils_comes_with_setuptools() -> None:
     (first,) = _after_run("No module named 'distutils'")
     assert first.requirements == (*RECIPE.requirements, "setuptools")
+
+
+def test_a_reupload_is_passed_with_younger_needs_of_pytest() -> None:
+    (first,) = _after(FailureClass.REUPLOADED, "pytest==2.9 for 2021-05-01", step="resolve")
+    assert dict(first.cutoff_exempt)["pluggy"] == datetime(2022, 5, 1, tzinfo=UTC)
+    assert first.requirements == RECIPE.requirements
+
+
+def test_an_untested_python_goes_back_to_a_tested_one() -> None:
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b""),
+        failure_class=FailureClass.WRONG_PYTHON,
+        detail="x",
+        step="resolve",
+    )
+    found = repair(replace(RECIPE, python="3.14"), failure, FILES)
+    assert [one.python for one in found] == ["3.13", "3.12"]

@@ -138,6 +138,7 @@ def test_every_class_that_runs_tell_has_a_message() -> None:
         FailureClass.NO_MATCHING_VERSION,
         FailureClass.BUILD_ISOLATION,
         FailureClass.EDITABLE_IMPOSSIBLE,
+        FailureClass.REUPLOADED,
         FailureClass.OUTSIDE_TREE,
         FailureClass.RESOURCE_LIMIT,
         FailureClass.TIMED_OUT,
