@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 from rich.table import Table
+from rich.text import Text
 
 from miner.model import StageReport
 
@@ -59,11 +60,13 @@ def printable(text: str) -> str:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A table on stdout; numbers to the right."""
-    drawn = Table(title=title, title_justify="left", title_style="bold")
+    """A table on stdout; numbers to the right. Square brackets are text here, too."""
+    drawn = Table(title=_plain_text(title, style="bold"), title_justify="left")
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
-        drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        drawn.add_column(
+            _plain_text(column), justify="right" if numeric else "left", overflow="fold"
+        )
     for row in rows:
         drawn.add_row(*(_cell(value) for value in row))
     console().print(drawn)
@@ -95,9 +98,12 @@ def report_document(report: StageReport) -> dict[str, object]:
     }
 
 
-def _cell(value: object) -> str:
-    text = "" if value is None else printable(str(value))
-    return text.replace("[", r"\[")
+def _cell(value: object) -> Text:
+    return _plain_text("" if value is None else str(value))
+
+
+def _plain_text(text: str, *, style: str = "") -> Text:
+    return Text(printable(text), style=style)
 
 
 def _plain(value: object) -> object:
@@ -113,7 +119,7 @@ class BarProgress:
 
     def __init__(self) -> None:
         self._bars = Bars(
-            TextColumn("{task.description:<9}"),
+            TextColumn("{task.description:<9}", markup=False),
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
             TimeElapsedColumn(),

@@ -84,3 +84,11 @@ def test_strangers_words_command_no_terminal(capsys: pytest.CaptureFixture[str])
     assert "\x1b" not in said
     assert "\\udcff ok\n[bold]é✓" in said
     assert "[red]a[/red]" in said
+
+
+@pytest.mark.parametrize("word", [r"test_x[\[/a]]", "[/x]", "[red]", r"\[", "a[1-\\]"])
+def test_no_word_is_taken_for_markup(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    speech.table(f"{word} on file", [f"{word} column"], [[f"{word} cell"]])
+    said = capsys.readouterr().out
+    for place in ("on file", "column", "cell"):
+        assert f"{word} {place}" in said
