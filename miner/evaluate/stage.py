@@ -1,9 +1,17 @@
 """Evaluate: predictions and a dataset → graded evaluations and % resolved."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Protocol
 
 from miner.errors import BadItemError, RetryableError, told
@@ -15,6 +23,9 @@ from validators.model import Flaw, Grade, GradingTask, Tally, Tree
 
 ATTEMPTS = 2
 """Tries of one grade when the machine fails, before it is reported as infrastructure."""
+
+RESULT_S = 6 * 3600
+"""The longest a grade may take before its executor is taken for lost: a first environment too."""
 
 
 class Store(Protocol):
@@ -57,6 +68,7 @@ class Hands:
     grader: Grader
     tree: Callable[[DatasetRow], Tree]
     in_flight: int = 2
+    result_s: float = RESULT_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,14 +134,14 @@ def _graded(
 
     So is a tree that cannot be had: the other instances are graded all the same.
     """
-    waiting, running = deque(answers), dict[Future[Grade], _Answer]()
+    waiting, running = deque(answers), dict[Future[Grade], tuple[_Answer, float]]()
     try:
         while waiting or running:
             while waiting and len(running) < hands.in_flight:
                 answer = waiting.popleft()
-                running[_begun(answer, hands)] = answer
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                answer = running.pop(future)
+                running[_begun(answer, hands)] = answer, monotonic() + hands.result_s
+            for future in _done(running, hands.result_s):
+                answer, _ = running.pop(future)
                 result = _outcome(future)
                 if isinstance(result, Grade) or answer.attempt >= ATTEMPTS:
                     yield answer, result
@@ -142,6 +154,24 @@ def _graded(
         raise
 
 
+def _done(
+    running: Mapping[Future[Grade], tuple[_Answer, float]], result_s: float
+) -> Set[Future[Grade]]:
+    """The next grades that are made; RetryableError when one is not within its time."""
+    nearest = min(deadline for _, deadline in running.values())
+    done, _ = wait(running, timeout=max(nearest - monotonic(), 0), return_when=FIRST_COMPLETED)
+    if not done:
+        raise _lost(TimeoutError(f"no result within {result_s:.0f} s"))
+    return done
+
+
+def _lost(error: BaseException) -> RetryableError:
+    return RetryableError(
+        f"The executor lost its work ({told(error)}); start it again. Grades that were made are "
+        "stored, and the same command goes on."
+    )
+
+
 def _begun(answer: _Answer, hands: Hands) -> Future[Grade]:
     """The grade to come; of a tree that cannot be had the failure, already there."""
     try:
@@ -150,16 +180,26 @@ def _begun(answer: _Answer, hands: Hands) -> Future[Grade]:
         failed = Future[Grade]()
         failed.set_exception(error)
         return failed
-    return hands.executor.submit(_grade, hands.grader, task, answer.prediction.model_patch)
+    try:
+        return hands.executor.submit(_grade, hands.grader, task, answer.prediction.model_patch)
+    except BrokenExecutor as error:
+        raise _lost(error) from error
 
 
 def _outcome(future: Future[Grade]) -> Grade | Exception:
-    """The grade, or what kept it from being made: no patch may end the grading of the others."""
-    match error := future.exception():
+    """The grade, or what kept it from being made: no patch may end the grading of the others.
+
+    RetryableError when the executor, not the grading, failed.
+    """
+    try:
+        error = future.exception()
+    except CancelledError as cancelled:
+        raise _lost(cancelled) from cancelled
+    match error:
         case None:
             return future.result()
         case BrokenExecutor():
-            raise error
+            raise _lost(error) from error
         case Exception():
             return error
         case _:

@@ -1,16 +1,16 @@
 """Evaluation: three states, nothing skipped, nothing graded twice, a broken machine told apart."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from miner.errors import NotFoundError
+from miner.errors import NotFoundError, RetryableError
 from miner.evaluate.dataset import Dataset, DatasetRow
 from miner.evaluate.predictions import empty_predictions, gold_predictions
-from miner.evaluate.stage import Hands, Submission, evaluate
+from miner.evaluate.stage import RESULT_S, Hands, Submission, evaluate
 from miner.model import EvaluationState, Prediction, StageReport
 from miner.progress import SilentProgress
 from miner.store import Database
@@ -73,13 +73,14 @@ def run(
     executor: Callable[[], Executor] = SerialExecutor,
     dataset: Dataset = DATASET,
     trees: Callable[[DatasetRow], Tree] = tree,
+    result_s: float = RESULT_S,
 ) -> StageReport:
     with executor() as pool:
         return evaluate(
             database.evaluate,
             dataset=dataset,
             submission=Submission(run_id=run_id, predictions=tuple(predictions)),
-            hands=Hands(executor=pool, grader=grader, tree=trees, in_flight=1),
+            hands=Hands(executor=pool, grader=grader, tree=trees, in_flight=1, result_s=result_s),
             now=lambda: NOON + timedelta(days=1),
             progress=SilentProgress(),
         )
@@ -221,3 +222,48 @@ def test_stopped_in_the_middle_it_goes_on_where_it_was(database: Database) -> No
     grader = ScriptedGrader()
     run(database, [answer(1), answer(2)], grader)
     assert [instance_id for instance_id, _ in grader.graded] == ["o__r-2"]
+
+
+class Losing(SerialExecutor):
+    """Does the first piece of work and loses the second, as a cluster whose scheduler dies."""
+
+    def __init__(self, end: Callable[[Future[Grade]], object]) -> None:
+        self._end = end
+        self._done = 0
+
+    def submit(self, call, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+        """Done, then lost."""
+        self._done += 1
+        if self._done == 1:
+            return super().submit(call, *args, **kwargs)
+        future: Future[Grade] = Future()
+        self._end(future)
+        return future
+
+
+def refused(_: Future[Grade]) -> None:
+    raise BrokenExecutor("shut down")
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        refused,
+        lambda future: (future.cancel(), future.set_running_or_notify_cancel()),
+        lambda future: future.set_exception(BrokenExecutor("gone")),
+        lambda _: None,
+    ],
+    ids=["refused", "cancelled", "broken", "never ends"],
+)
+def test_an_executor_that_loses_its_work_is_told_and_the_next_call_goes_on(
+    database: Database, end: Callable[[Future[Grade]], object]
+) -> None:
+    """It says nothing of the model, and never waits for ever."""
+    grader = ScriptedGrader()
+    with pytest.raises(RetryableError, match="lost its work"):
+        run(database, [answer(1), answer(2)], grader, executor=lambda: Losing(end), result_s=0.05)
+    assert grader.closed
+    assert set(states(database)) == {"o__r-1"}
+    again = ScriptedGrader()
+    run(database, [answer(1), answer(2)], again)
+    assert [instance_id for instance_id, _ in again.graded] == ["o__r-2"]
