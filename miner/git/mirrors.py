@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from miner.errors import (
+    BadItemError,
     BlockedError,
     ConfigError,
     MinerError,
@@ -90,8 +91,8 @@ class Mirrors:
         `refs` are full names such as refs/pull/7/head, or ids of commits that may be on no branch
         any more (only those not here yet are asked for). A ref that vanished from the server goes,
         its commits stay. NotFoundError or BlockedError when the repository is not there or was
-        taken down, ConfigError when it refuses `credentials` (user, secret), SourceUnavailableError
-        when it cannot be reached now.
+        taken down, BadItemError when it refuses `credentials` (user, secret),
+        SourceUnavailableError when it cannot be reached now.
         """
         path = self._path(name)
         remote = _Remote(name, clone_url, credentials, self.ca_bundle, self.root / "askpass.sh")
@@ -255,7 +256,8 @@ def _failure(name: str, error: str) -> MinerError:
     if any(mark in said for mark in _ABSENT):
         return NotFoundError(f"There is no repository {name} at its clone address.")
     if any(mark in said for mark in _REFUSED):
-        return ConfigError(f"{name} does not exist or refuses the token; check both.")
+        # Of this repository alone: the API knew the token, the others may well be open to it.
+        return BadItemError(f"{name} does not exist or refuses the token; check both.")
     last = error.strip().splitlines()[-1:] or ["git said nothing"]
     return SourceUnavailableError(f"{name} cannot be fetched now: {last[0]}.")
 

@@ -139,7 +139,7 @@ def export_row(
         PASS_TO_PASS=verdict.pass_to_pass,
         language=candidate.language,
         install_config=environment.recipe,
-        image_name=environment.image.tag,
+        image_name=candidate.instance_id.lower(),
         dockerfile=dockerfile,
         license_name=candidate.license,
         snapshot=snapshot,
@@ -155,7 +155,6 @@ def export_row(
             "flags": _flags(instance, signals),
             "signals": {name: json.loads(value) for name, value in sorted(signals.items())},
             "encodings": {"patch": patch_encoding, "test_patch": test_patch_encoding},
-            "environment_key": environment.key,
             "left_out": [list(pair) for pair in verdict.left_out],
         },
     )

@@ -14,21 +14,17 @@ LEARNED = 2
 def stored_recipes(rows: Sequence[StoredRecipe], *, merged_at: datetime) -> tuple[Recipe, ...]:
     """A person's newest recipe, then the newest distinct learned ones, fit for this task.
 
-    `rows`: newest first. A person's recipe is taken as it is, resolved as of `merged_at` unless it
-    says otherwise. A learned one gives its steps; what it had locked was of another date.
+    `rows`: newest first. A person's recipe is taken as it is; the examination gives it the task's
+    date when it names neither date nor lock. A learned one gives its steps; what it had locked was
+    of another date.
     """
-    people = [_of_person(row, merged_at) for row in rows if row.author is not None]
+    people = [replace(row.recipe, origin="maintainer") for row in rows if row.author is not None]
     learned: list[Recipe] = []
     for row in rows:
         recipe = _learned(row, merged_at)
         if row.author is None and recipe not in learned:
             learned.append(recipe)
     return tuple(people[:1] + learned[:LEARNED])
-
-
-def _of_person(row: StoredRecipe, merged_at: datetime) -> Recipe:
-    cutoff_at = row.recipe.cutoff_at or merged_at
-    return replace(row.recipe, origin="maintainer", cutoff_at=cutoff_at)
 
 
 def _learned(row: StoredRecipe, merged_at: datetime) -> Recipe:

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from miner.errors import (
+    BadItemError,
     BlockedError,
     ConfigError,
     MinerError,
@@ -208,7 +209,7 @@ def test_refused_credentials_are_one_sentence_without_them(
     mirrors: Mirrors, upstream: Repository, server: str, credentials: tuple[str, str] | None
 ) -> None:
     upstream.commit({"a": "1\n"})
-    with pytest.raises(ConfigError, match="does not exist or refuses the token") as caught:
+    with pytest.raises(BadItemError, match="does not exist or refuses the token") as caught:
         mirrors.update("o/r", f"{server}/upstream/.git", credentials=credentials)
     assert "wrong-token" not in str(caught.value)
 
@@ -232,8 +233,8 @@ def test_nobody_listening_is_retryable(mirrors: Mirrors) -> None:
         ("fatal: unable to access 'x': The requested URL returned error: 451", BlockedError),
         ("remote: Access to this repository has been disabled by GitHub staff.", BlockedError),
         ("remote: Repository not found.\nfatal: repository 'x' not found", NotFoundError),
-        ("fatal: could not read Username for 'x': terminal prompts disabled", ConfigError),
-        ("fatal: unable to access 'x': The requested URL returned error: 403", ConfigError),
+        ("fatal: could not read Username for 'x': terminal prompts disabled", BadItemError),
+        ("fatal: unable to access 'x': The requested URL returned error: 403", BadItemError),
         ("fatal: unable to access 'x': Could not resolve host: x", SourceUnavailableError),
         ("error: RPC failed; HTTP 502\nfatal: early EOF", SourceUnavailableError),
         ("fatal: unable to access 'x': SSL certificate problem", SourceUnavailableError),

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from miner.model import Instance, Split
 from miner.publish.row import ExportRow, canonical, export_row, row_hash
 from tests.samples import GOLD, NOON, candidate, instance, verdict
+from validators.model import Image
 
 SWE_BENCH = {
     "instance_id", "repo", "base_commit", "patch", "test_patch", "problem_statement", "hints_text",
@@ -48,9 +49,17 @@ def test_a_line_is_ascii_even_with_line_separators_in_the_text() -> None:
     assert json.loads(line)["problem_statement"] == text
 
 
-def test_when_it_was_verified_does_not_change_a_row() -> None:
-    later = replace(instance(), verified_at=NOON + timedelta(days=9))
-    assert canonical(row(later)) == canonical(row(instance()))
+def test_when_and_where_it_was_verified_does_not_change_a_row() -> None:
+    one = instance()
+    elsewhere = replace(
+        one.environment,
+        key="another",
+        image=Image(digest="sha256:other", tag="miner-environment:other"),
+        base_image=Image(digest="sha256:base", tag=one.environment.base_image.tag),
+        base_origin="pulled",
+    )
+    later = replace(one, verified_at=NOON + timedelta(days=9), environment=elsewhere)
+    assert canonical(row(later)) == canonical(row(one))
 
 
 def test_the_grading_hash_ignores_the_snapshot_and_sees_the_tests() -> None:

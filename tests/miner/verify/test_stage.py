@@ -194,6 +194,7 @@ def test_stored_recipes_are_handed_over_a_persons_first(line: Line) -> None:
         ("3.8", "maintainer", None),
         ("3.12", "stored", None),
     ]
+    assert (stored[0].cutoff_at, stored[0].cutoff_exempt) == (None, ())  # the examination dates it
 
 
 def test_a_dead_engine_is_no_verdict_backs_off_and_is_told(line: Line) -> None:
