@@ -5,7 +5,7 @@ again: so both go by age and by a disk budget, caches first, the oldest first. B
 version stay: they are few, and everything shares their layers.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -68,9 +68,9 @@ def gc(
 ) -> Collected:
     """Remove what is older than `older_than`, then the oldest until the rest fits `budget_mb`.
 
-    That is caches, then environments. `keep` are digests never to be touched: the published ones.
-    Base images of earlier versions of this program always go. What a container uses stays, and is
-    told.
+    That is caches, then environments. `keep` are digests never to be touched: the instances' own;
+    they count for the budget all the same. Base images of earlier versions of this program always
+    go. What a container uses stays, and is told.
     """
     there = images(engine)
     environments = [each for each in there if each.kind is Kind.ENVIRONMENT]
@@ -81,22 +81,21 @@ def gc(
         older_than=older_than,
         budget_mb=None if budget_mb is None else max(budget_mb - own_mb, 0),
     )
-    outdated = [each for each in there if _is_outdated(each)]
-    doomed = [
-        *_too_old(environments, now, older_than),
-        *_over_budget(environments, budget_mb),
-        *outdated,
-    ]
+    excess = sum(each.own_bytes for each in environments) - ((budget_mb or 0) << 20)
     removed: list[Image] = []
     in_use: list[Image] = []
-    for each in dict.fromkeys(doomed):
-        if each.image.digest in keep:
+    for each in there:
+        too_old = older_than is not None and now - each.created_at > older_than
+        too_much = budget_mb is not None and excess > 0
+        free = each.kind is Kind.ENVIRONMENT and each.image.digest not in keep
+        if not (_is_outdated(each) or (free and (too_old or too_much))):
             continue
-        if engine.remove_image(each.image):
-            removed.append(each.image)
-            freed += each.own_bytes
-        else:
+        if not engine.remove_image(each.image):
             in_use.append(each.image)
+            continue
+        removed.append(each.image)
+        freed += each.own_bytes
+        excess -= each.own_bytes if each.kind is Kind.ENVIRONMENT else 0
     return Collected(removed=tuple(removed), in_use=tuple(in_use), freed_bytes=freed, caches=caches)
 
 
@@ -132,28 +131,6 @@ def _kind(labels: Mapping[str, str]) -> Kind:
     if ENVIRONMENT_LABEL in labels:
         return Kind.ENVIRONMENT
     return Kind.BASE if base_images.BASE_LABEL in labels else Kind.PARENT
-
-
-def _too_old(
-    environments: Sequence[Kept], now: datetime, older_than: timedelta | None
-) -> Sequence[Kept]:
-    if older_than is None:
-        return ()
-    return [each for each in environments if now - each.created_at > older_than]
-
-
-def _over_budget(environments: Sequence[Kept], budget_mb: int | None) -> Sequence[Kept]:
-    """The oldest of those, as many as it takes."""
-    if budget_mb is None:
-        return ()
-    excess = sum(each.own_bytes for each in environments) - (budget_mb << 20)
-    doomed = []
-    for each in environments:
-        if excess <= 0:
-            break
-        doomed.append(each)
-        excess -= each.own_bytes
-    return doomed
 
 
 def _is_outdated(kept: Kept) -> bool:

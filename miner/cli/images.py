@@ -61,8 +61,7 @@ def collect(older_than: DaysOption = None, budget_mb: BudgetOption = None) -> No
         raise ConfigError("Say which may go: --older-than DAYS, --budget-mb MB, or both.")
     house = House.of_environment()
     with house.store() as store:
-        instances = store.publish.instances(window=(None, None))
-    keep = {instance.environment.image.digest for instance in instances}
+        keep = store.admin.instance_images()
     with house.engine() as engine:
         collected = housekeeping.gc(
             engine,

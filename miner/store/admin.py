@@ -19,8 +19,10 @@ from miner.store.tables import (
     CANDIDATES,
     EXAMINATIONS,
     GATE_POLICIES,
+    INSTANCES,
     RECIPES,
     REQUESTS,
+    SNAPSHOT_MEMBERS,
     WATCHES,
 )
 from miner.store.verify import read_recipes
@@ -202,6 +204,16 @@ class AdminStore:
     def nights(self, *, limit: int = 10) -> Sequence[PassedNight]:
         """The newest passes, newest first."""
         return self.passes.passes(limit=limit)
+
+    def instance_images(self) -> frozenset[str]:
+        """Content ids of the images of all instances: of those that count now, and of every one
+        whose id is in a frozen snapshot."""
+        now = current_instances().with_only_columns(INSTANCES.c.image_digest)
+        frozen = select(INSTANCES.c.image_digest).where(
+            INSTANCES.c.instance_id.in_(select(SNAPSHOT_MEMBERS.c.instance_id))
+        )
+        with self._sql.read() as connection:
+            return frozenset(connection.execute(now.union(frozen)).scalars())
 
     def blob(self, sha256: str) -> bytes:
         """A blob's content. FatalError when it is missing or damaged."""

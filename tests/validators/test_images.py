@@ -142,6 +142,15 @@ def test_the_published_and_the_used_stay() -> None:
     assert shelf.names == {"new", "older", "base"}
 
 
+def test_what_stays_anyway_does_not_fill_the_budget_of_those_that_may_go() -> None:
+    oldest = frozenset({"sha256:older"})
+    assert collect(Shelf(STORED), keep=oldest, budget_mb=50) == ({"old"}, set(), 20)
+    assert collect(Shelf(STORED), keep=oldest, budget_mb=40) == ({"old"}, set(), 20)
+    assert collect(Shelf(STORED), keep=oldest, budget_mb=39) == ({"old", "new"}, set(), 50)
+    busy = Shelf(STORED, used=frozenset({"sha256:older"}))
+    assert collect(busy, budget_mb=50) == ({"old"}, {"older"}, 20)
+
+
 def test_base_images_of_earlier_versions_go() -> None:
     shelf = Shelf([*STORED, base("past", "miner-base:py3.12-built-0")])
     assert collect(shelf)[0] == {"past"}

@@ -7,7 +7,7 @@ import pytest
 from miner.errors import ConfigError, FatalError, SnapshotFrozenError
 from miner.model import Member, Signal, Snapshot, Split
 from miner.store import Database
-from tests.miner.store.samples import NOW, accepted, repo, with_candidates
+from tests.miner.store.samples import NOW, accepted, refused, repo, with_candidates
 
 ME = "m/1/1/me"
 SNAPSHOT = Snapshot(
@@ -31,6 +31,15 @@ def verified(database: Database) -> Database:
         database.verify.claim(holder=ME, version=1, policy="quick", limit=9, repo=None, now=NOW)
         database.verify.save_examined(accepted(one), holder=ME, now=NOW)
     return database
+
+
+def refuse_again(database: Database) -> None:
+    """Both instances are examined once more, and are none any more."""
+    for number in (1, 2):
+        database.admin.request("verify", f"o__r-{number}", author=None, reason="test")
+    due = database.verify.claim(holder=ME, version=1, policy="quick", limit=9, repo=None, now=NOW)
+    for one in due:
+        assert database.verify.save_examined(refused(one), holder=ME, now=NOW)
 
 
 def ids(database: Database, first: int | None = None, last: int | None = None) -> list[str]:
@@ -61,6 +70,17 @@ def test_a_buried_repository_publishes_nothing_until_it_is_back(verified: Databa
     verified.crawl.save_repo(repo(), now=NOW)
     assert ids(verified) == ["o__r-1", "o__r-2"]
     assert verified.publish.buried() == {}
+
+
+def test_the_images_of_instances_are_those_that_count_and_the_frozen_ones(
+    verified: Database,
+) -> None:
+    image = verified.publish.instances(window=(None, None))[0].environment.image.digest
+    assert verified.admin.instance_images() == {image}
+    refuse_again(verified)
+    assert verified.admin.instance_images() == frozenset()
+    verified.publish.freeze(SNAPSHOT, rows=ROWS)
+    assert verified.admin.instance_images() == {image}
 
 
 def test_instances_without_the_signal_are_due_and_the_newest_version_counts(
