@@ -1,7 +1,9 @@
 """Watches what an install writes to disk: this file system has no quota for a container."""
 
+import re
 import threading
-from collections.abc import Callable
+from contextlib import suppress
+from math import prod
 from typing import Protocol
 
 from docker.api.client import APIClient
@@ -13,6 +15,7 @@ from validators.model import Outcome
 
 _LOOK_S = 2.0
 _MB = 1 << 20
+_NUMBER = re.compile(rb"\d+(\.\d+)?(e\+\d+)?")
 
 # Free space first, as it costs nothing; only when much is gone, what is new in the shared cache.
 _FREE = f"/usr/bin/stat --file-system --format='%a %S' {UV_CACHE}"
@@ -44,15 +47,19 @@ class DiskWatcher:
     """Looks every two seconds while a command runs; kills the guest's processes beyond the limit.
 
     Counted: the container's layer, and what is new in uv's cache. A single file is bounded by the
-    container's file size limit anyway.
+    container's file size limit anyway. A look that fails is followed by the next one: one answer
+    that was late must not leave the disk without a limit for the rest of an install.
     """
 
-    def __init__(self, api: APIClient, container: Watched, *, limit_mb: int) -> None:
+    def __init__(
+        self, api: APIClient, container: Watched, *, limit_mb: int, look_s: float = _LOOK_S
+    ) -> None:
         self._api = api
         self._container = container
         self._limit = limit_mb * _MB
+        self._look_s = look_s
         self._stop = threading.Event()
-        self._free_at_start: int | None = None
+        self._free_at_start: float | None = None
         self._thread = threading.Thread(target=self._watch, name="disk", daemon=True)
         self._thread.start()
 
@@ -62,13 +69,11 @@ class DiskWatcher:
         self._thread.join()
 
     def _watch(self) -> None:
-        while not self._stop.wait(_LOOK_S):
-            try:
-                with self._container.quiet:
-                    if self._container.busy and self._overfull():
-                        self._container.overfill()
-            except EngineUnavailableError:
-                return  # the command that runs says the same, to someone who listens
+        while not self._stop.wait(self._look_s):
+            # an engine that is gone is told by the command that runs, to someone who listens
+            with suppress(EngineUnavailableError), self._container.quiet:
+                if self._container.busy and self._overfull():
+                    self._container.overfill()
 
     def _overfull(self) -> bool:
         with machinery("measure a container"):
@@ -77,18 +82,20 @@ class DiskWatcher:
         return size > self._limit or self._cache_overfull()
 
     def _cache_overfull(self) -> bool:
-        free = self._number(_FREE, lambda words: int(words[0]) * int(words[1]))
+        free = self._product(_FREE)
         if free is None:
             return False
         if self._free_at_start is None:
             self._free_at_start = free
         if self._free_at_start - free <= self._limit:
             return False
-        return (self._number(_SUM, lambda words: int(words[0])) or 0) > self._limit
+        return (self._product(_SUM) or 0) > self._limit
 
-    def _number(self, script: str, read: Callable[[list[str]], int]) -> int | None:
+    def _product(self, script: str) -> float | None:
+        """What the numbers printed make when multiplied; None when it printed something else.
+
+        mawk, Debian's awk, prints what is beyond 2 GB as 5.12e+09.
+        """
         outcome = self._container.exec(("/bin/sh", "-c", script), timeout_s=60, root=True)
-        words = outcome.output.split()
-        if not outcome.ok or not words:
-            return None
-        return read([word.decode() for word in words])
+        numbers = [float(word) for word in outcome.output.split() if _NUMBER.fullmatch(word)]
+        return prod(numbers) if outcome.ok and numbers else None
