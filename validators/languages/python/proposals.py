@@ -77,8 +77,11 @@ def propose_recipes(
         base = _base(manifest, paths, python, date)
         base = _with_runner(_with_system(base, files), files, paths)
         own = _own_lines(manifest, files)
-        proposals.append(replace(base, requirements=_joined(own, declared, needed)))
-        if declared:
+        constraints = _constraints(files, paths)
+        proposals.append(
+            replace(base, requirements=_joined(own, (*declared, *constraints), needed))
+        )
+        if declared or constraints:
             proposals.append(replace(base, requirements=_joined(own, (), needed)))
     return tuple(dict.fromkeys(proposals))
 
@@ -210,6 +213,24 @@ def _declared(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]
     # an address in place of a version names another place than the index: by name, then
     named = [re.split(r"\s*@\s*\w+(?:\+\w+)?:", line)[0] for line in lines]
     return requirements.without_tools(line for line in named if requirements.requirement_name(line))
+
+
+def _constraints(files: Mapping[str, str], paths: Sequence[str]) -> Sequence[str]:
+    """`-c FILE` of the tree, where tox, nox or CI install with it; none of lowest versions."""
+    lines = (
+        *requirements.tox_lines(tox_text(files)),
+        *workflows.nox_lines(files.get("noxfile.py", "")),
+        *shell_lines.pip_lines(files),
+    )
+    named = [PurePosixPath(line[3:].strip()) for line in lines if line.startswith("-c ")]
+    present = set(paths)
+    return tuple(
+        dict.fromkeys(
+            f"-c {path}"
+            for path in named
+            if str(path) in present and not requirements.is_unusual(path.stem)
+        )
+    )
 
 
 def _needed(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) -> Sequence[str]:

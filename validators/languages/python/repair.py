@@ -81,9 +81,13 @@ def _no_version(
 ) -> Sequence[Recipe]:
     """Versions that did not exist yet or exclude each other: first any version, then none.
 
-    What the project itself asks for cannot be loosened: that package may be a year younger.
+    Constraints go before all. What the project itself asks for cannot be loosened: that package
+    may be a year younger.
     """
     del files
+    free = tuple(line for line in recipe.requirements if not line.startswith("-c"))
+    if free != recipe.requirements:
+        return (replace(recipe, requirements=free),)
     name = requirement_name(re.sub(r"\[.*?\]", "", problem.detail))
     if name is not None and name not in {requirement_name(line) for line in recipe.requirements}:
         return [*_younger(recipe, name), *other_pythons(recipe)]

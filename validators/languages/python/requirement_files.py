@@ -126,6 +126,11 @@ def _is_usual(factors: Sequence[str]) -> bool:
     return not pythons or any(re.fullmatch(r"(py)?3\.?([6-9]|1\d)", each) for each in pythons)
 
 
+def is_unusual(stem: str) -> bool:
+    """A file of other versions than a user would get ("constraints-lowest", "dev")."""
+    return any(_UNUSUAL.fullmatch(word) for word in re.split(r"[-_.]", stem.lower()))
+
+
 def tox_extras(text: str) -> Sequence[str]:
     """The extras with which `[testenv]` installs the project."""
     parser = ConfigParser(interpolation=None, strict=False)

@@ -31,6 +31,7 @@ _WITH_VALUE = frozenset(
         *("--build-option", "--config-settings", "-C", "--src", "--platform", "--user-agent"),
     ]
 )
+_FILE_OPTIONS = {"-r": "-r", "--requirement": "-r", "-c": "-c", "--constraint": "-c"}
 _FROM = re.compile(r"^FROM\s+(?:--platform=\S+\s+)?\S*python:(\S+)", re.MULTILINE | re.IGNORECASE)
 _MANAGE = re.compile(r"python[\d.]*\s+(?:-W\s*\S+\s+)?((?:[\w-]+/)*manage\.py)\s+test\b")
 _DJANGO = re.compile(
@@ -60,7 +61,7 @@ def apt_packages(files: Mapping[str, str]) -> Sequence[str]:
 
 
 def pip_lines(files: Mapping[str, str]) -> Sequence[str]:
-    """What they install by pip: requirements, `-r FILE`, `.[extra]`; no addresses, no options."""
+    """What they install by pip: requirements, `-r FILE`, `-c FILE`, `.[extra]`; no addresses."""
     found: list[str] = []
     for text in scripts(files):
         for match in _PIP.finditer(text):
@@ -112,12 +113,12 @@ def _words(text: str) -> Sequence[str]:
 def _requirements(words: Sequence[str]) -> Iterator[str]:
     rest = iter(words)
     for word in rest:
-        if word in {"-r", "--requirement"}:
+        if word in _FILE_OPTIONS:
             if (name := next(rest, "")) and "$" not in name:
-                yield f"-r {name}"
+                yield f"{_FILE_OPTIONS[word]} {name}"
         elif word.startswith("-r") and "$" not in word:
             yield f"-r {word[2:]}"
-        elif word in _WITH_VALUE or word in {"-c", "--constraint"}:
+        elif word in _WITH_VALUE:
             next(rest, None)
         elif not re.search(r"[$@]|\.(whl|zip|gz)$", word) and (
             re.fullmatch(r"\.\[[\w,. -]+\]", word) or requirement_name(word) is not None

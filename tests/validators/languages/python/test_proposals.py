@@ -138,3 +138,26 @@ def test_ten_thousand_lines_are_read() -> None:
     lines = "".join(f"p{number}\n" for number in range(10_000))
     first = _propose({"setup.py": SETUP, "requirements-test.txt": lines})[0]
     assert len(first.requirements) == 10_002
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"tox.ini": "[testenv]\ndeps =\n  b\n  -c{toxinidir}/limits/ci.txt\n"},
+        {"noxfile.py": "def tests(s):\n    s.install('-c', 'limits/ci.txt', 'b')\n"},
+        {"Makefile": "deps:\n\tpip install -c limits/ci.txt b\n"},
+    ],
+)
+def test_constraints_hold_at_first_and_not_later(files: Mapping[str, str]) -> None:
+    every = {"setup.py": SETUP, "limits/ci.txt": "b<2\n", **files}
+    first, second, *_ = _propose(every)
+    assert first.requirements == (".", "b", "-c limits/ci.txt", "pytest")
+    assert second.requirements == (".", "pytest")
+
+
+@pytest.mark.parametrize("name", ["limits/gone.txt", "limits/lowest.txt", "limits/ci-oldest.txt"])
+def test_constraints_that_are_not_there_or_of_lowest_versions_hold_not(name: str) -> None:
+    tox = f"[testenv]\ndeps =\n  b\n  -c {name}\n"
+    present = {"limits/lowest.txt": "b==1\n", "limits/ci-oldest.txt": "b==1\n"}
+    first = _propose({"setup.py": SETUP, "tox.ini": tox, **present})[0]
+    assert first.requirements == (".", "b", "pytest")

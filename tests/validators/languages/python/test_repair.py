@@ -301,3 +301,15 @@ def test_an_untested_python_goes_back_to_a_tested_one() -> None:
     )
     found = repair(replace(RECIPE, python="3.14"), failure, FILES)
     assert [one.python for one in found] == ["3.13", "3.12"]
+
+
+def test_constraints_that_fit_nothing_go_first() -> None:
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b""),
+        failure_class=FailureClass.NO_MATCHING_VERSION,
+        detail="mock",
+        step="resolve",
+    )
+    bound = replace(RECIPE, requirements=(".", "-c constraints.txt", "mock>=99"))
+    (first,) = repair(bound, failure, FILES)
+    assert first.requirements == (".", "mock>=99")

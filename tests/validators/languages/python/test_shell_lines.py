@@ -64,7 +64,7 @@ def test_what_pip_installs_is_told() -> None:
         "$PACKAGES",
         "./wheels/a.whl a.whl",
         "--index-url private",
-        "-c constraints.txt",
+        "-c $CONSTRAINTS",
         "${{ matrix.deps }}",
     ],
 )
