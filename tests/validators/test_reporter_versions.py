@@ -200,3 +200,20 @@ def test_djangos_runner_is_watched(tmp_path: Path) -> None:
     }, reported.output
     assert reported.transcript.counts_agree
     assert reported.transcript.ended_with == reported.exit_code == 1
+
+
+@pytest.mark.network
+@pytest.mark.timeout(180)
+def test_generators_of_tests_are_told_one_by_one(tmp_path: Path) -> None:
+    executable = make(tmp_path / "venv", "3.6", "3.10.1")
+    project = tmp_path / "project"
+    project.mkdir()
+    code = (
+        "def same(a, b): assert a == b\n"
+        "def test_g():\n    for x in 1, 2:\n        yield same, x, 1\n"
+    )
+    (project / "test_a.py").write_text(code)
+    reported = run_reported(project, "-q", python=executable)
+    statuses = reported.statuses(READERS["pytest"])
+    assert [status for status, _ in statuses.values()] == ["passed", "failed"]
+    assert reported.transcript.counts_agree

@@ -40,7 +40,7 @@ _CALLS_PIP = re.compile(
     r"""-m["',\s]+pip\b|["']pip3?["'],\s*["'](un)?install|["']pip3? (un)?install"""
 )
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_RUNNERS = frozenset({"pytest", "_pytest", "nose"})
+_RUNNERS = frozenset({"pytest", "_pytest"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,15 @@ class Needs:
     """Modules imported outside of any `try`, and plug-ins whose fixtures or marks are used.
 
     `inner` modules are imported only when a function runs: perhaps made by the test itself.
-    `calls_pip`: a test starts pip in its own environment.
+    `calls_pip`: a test starts pip in its own environment. `yields`: a test is a generator of tests,
+    as nose ran them.
     """
 
     modules: frozenset[str]
     inner: frozenset[str]
     plugins: frozenset[str]
     calls_pip: bool = False
+    yields: bool = False
 
 
 def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
@@ -67,7 +69,7 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
     inner: set[str] = set()
     plugins: set[str] = set()
     defined: set[str] = set()
-    calls_pip = False
+    calls_pip = yields = False
     for path, text in files.items():
         if not path.endswith(".py") or classify(PurePosixPath(path)) is not FileClass.TEST:
             continue
@@ -79,6 +81,7 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
         calls_pip = calls_pip or _CALLS_PIP.search(text) is not None
         modules |= set(_imports(tree.body))
         functions = [node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]
+        yields = yields or any(_is_generator_of_tests(node) for node in functions)
         inner |= {name for node in functions for name in _imports(node.body)}
         plugins |= set(_marks(tree))
         defined |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
@@ -93,7 +96,19 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
         inner=frozenset(name for name in inner - modules - own if not _IS_TEST.match(name)),
         plugins=frozenset(used),
         calls_pip=calls_pip,
+        yields=yields,
     )
+
+
+def _is_generator_of_tests(node: ast.AST) -> bool:
+    """`def test_x(): yield check, 1`; a decorator makes something else of it."""
+    if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+        return False
+    body = [inner for statement in node.body for inner in ast.walk(statement)]
+    nested = any(isinstance(inner, (*_FUNCTIONS, ast.Lambda)) for inner in body)
+    yields = [inner for inner in body if isinstance(inner, ast.Yield)]
+    told = any(isinstance(inner.value, ast.Tuple) for inner in yields)
+    return node.name.startswith("test") and told and not nested
 
 
 def builds_suites(files: Mapping[str, str]) -> bool:

@@ -244,6 +244,8 @@ def _needed(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) 
     modules = [distributions.distribution_of(name) for name in sorted(needs.modules | inner)]
     own = requirements.requirement_name(manifest.name or "")
     found = [*modules, *sorted(needs.plugins), *pytest_settings.plugins(files)]
+    if needs.yields:
+        found.append("pytest<4")  # the last that runs generators of tests
     if needs.calls_pip:
         found += ["pip", "setuptools", "wheel"]  # environments have no installer of their own
     # modules of one letter are samples of code under test
@@ -252,12 +254,12 @@ def _needed(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) 
 
 
 def _joined(own: Sequence[str], declared: Sequence[str], needed: Sequence[str]) -> tuple[str, ...]:
-    """All lines once; a bare name adds nothing where the same distribution is declared."""
+    """All lines once; a bare name adds nothing where the same distribution is there."""
     lines = list(dict.fromkeys([*own, *declared]))
     names = {requirements.requirement_name(line) for line in lines}
     for line in (*needed, "pytest"):
         name = requirements.requirement_name(line)
-        if name not in names:
+        if name not in names or line != name:
             names.add(name)
             lines.append(line)
     return tuple(lines)

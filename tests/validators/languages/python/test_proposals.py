@@ -161,3 +161,28 @@ def test_constraints_that_are_not_there_or_of_lowest_versions_hold_not(name: str
     present = {"limits/lowest.txt": "b==1\n", "limits/ci-oldest.txt": "b==1\n"}
     first = _propose({"setup.py": SETUP, "tox.ini": tox, **present})[0]
     assert first.requirements == (".", "b", "pytest")
+
+
+NOSE = "from nose.tools import eq_\ndef test_b():\n    for x in (1, 2):\n        yield eq_, x, x\n"
+
+
+def test_generators_of_tests_get_the_last_pytest_that_runs_them() -> None:
+    files = {"setup.py": SETUP, "tests/test_b.py": NOSE}
+    assert _propose(files)[0].requirements == (".", "nose", "pytest<4")
+    declared = {**files, "test-requirements.txt": "pytest\n"}
+    assert _propose(declared)[0].requirements == (".", "pytest", "nose", "pytest<4")
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "@pytest.fixture\ndef test_client():\n    yield a, 1\n",
+        "def test_b():\n    def f():\n        yield a, 1\n    list(f())\n",
+        "@gen_test\ndef test_b():\n    yield a, 1\n",
+        "def test_b():\n    yield client.fetch()\n",
+        "def helper():\n    yield a, 1\n",
+    ],
+)
+def test_other_generators_are_none(test: str) -> None:
+    files = {"setup.py": SETUP, "tests/test_b.py": test}
+    assert "pytest<4" not in _propose(files)[0].requirements
