@@ -7,10 +7,11 @@ MINER_GITHUB_TOKENS is not set, since CI systems and people have it already.
 import difflib
 import os
 import re
+import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, unquote_plus, urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -20,6 +21,9 @@ from miner.errors import ConfigError
 PREFIX = "MINER_"
 TEST_PREFIX = "MINER_TEST_"
 """Read by the test suite, no setting of the program."""
+
+_PASSWORD_OPTION = re.compile(r"([?&]\w*pass\w*=)([^&]*)", re.IGNORECASE)
+"""libpq's options may stand in the URL's query: password, sslpassword, passfile."""
 
 _SYSTEM_CERTIFICATES = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Alpine
@@ -73,6 +77,7 @@ class Settings(BaseSettings):
     )
     ca_bundle: Path | None = Field(
         default_factory=_system_certificates,
+        validate_default=True,  # SSL_CERT_FILE is a person's word too
         description="certificates that crawls and installs trust; the system's own when unset",
     )
     index_url: str | None = Field(default=None, description="package index to install from")
@@ -127,16 +132,33 @@ class Settings(BaseSettings):
     @field_validator("database_url")
     @classmethod
     def _known_database(cls, value: str | None) -> str | None:
-        if value is not None and not value.startswith(("sqlite:///", "postgresql+psycopg://")):
+        if value is None:
+            return None
+        if not value.startswith(("sqlite:///", "postgresql+psycopg://")):
             raise ValueError("must begin with sqlite:/// or postgresql+psycopg://")
-        _parts(value or "")
+        if value.startswith("postgresql") and set("@/?#[]") & set(_userinfo(value)):
+            raise ValueError(
+                "cannot be read: in name and password write %40 for @, %2F for /, %3A for :, "
+                "%3F for ? and %23 for #"
+            )
+        _parts(value)
         return value
 
     @field_validator("ca_bundle")
     @classmethod
     def _readable(cls, value: Path | None) -> Path | None:
-        if value is not None and not value.is_file():
+        if value is None:
+            return None
+        if not value.is_file():
             raise ValueError("names no file")
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(value)
+        except ssl.SSLError:
+            raise ValueError(
+                f"{value} holds no certificate that can be read; it must be PEM"
+            ) from None
+        except OSError as error:
+            raise ValueError(f"{value} cannot be read ({error.strerror})") from None
         return value
 
     def apps(self) -> tuple["GitHubApp", ...]:
@@ -217,6 +239,18 @@ def load(**given: object) -> Settings:
     return settings
 
 
+def secrets() -> tuple[str, ...]:
+    """Every word in the environment that must never be shown, also where settings are wrong."""
+    found: list[str] = []
+    for name, value in os.environ.items():
+        key = name.upper()
+        if key in {"MINER_GITHUB_TOKENS", "GITHUB_TOKEN", "MINER_ADVISOR_KEY"}:
+            found += [value, *(part.strip() for part in value.split(","))]
+        elif key == "MINER_DATABASE_URL" or key.endswith("_PROXY"):
+            found += _passwords(value)
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
 def _refuse_unknown() -> None:
     known = {PREFIX + name.upper() for name in Settings.model_fields}
     for name in sorted(os.environ):
@@ -240,4 +274,17 @@ def _without_password(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     user, at, place = rest.rpartition("@")
     name, colon, _ = user.partition(":")
+    place = _PASSWORD_OPTION.sub(r"\1***", place)
     return f"{scheme}{separator}{name}{':***' if colon else ''}{at}{place}"
+
+
+def _passwords(url: str) -> list[str]:
+    """What may be a password in a URL, as it is written and as it is meant."""
+    written = [_userinfo(url).partition(":")[2]]
+    written += [match[2] for match in _PASSWORD_OPTION.finditer(url)]
+    return [*written, *(unquote(word) for word in written), *(unquote_plus(w) for w in written)]
+
+
+def _userinfo(url: str) -> str:
+    """All before the last @, which a password should not but may hold itself."""
+    return url.partition("://")[2].rpartition("@")[0]

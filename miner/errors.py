@@ -11,7 +11,8 @@ MinerError                         exit 1
 │   └── BlockedError(reason)                taken down: DMCA or the source's terms
 └── FatalError                     exit 70  stop
     ├── SchemaOutOfDateError                run `miner db upgrade`
-    └── SnapshotFrozenError
+    ├── SnapshotFrozenError
+    └── FaultError                          a fault of this program; made by `cli.main` alone
 
 Caught in two kinds of place: a stage's loop (BadItemError, RetryableError) and `cli.main`.
 """
@@ -86,6 +87,10 @@ class SchemaOutOfDateError(FatalError):
 
 class SnapshotFrozenError(FatalError):
     """A snapshot is never changed."""
+
+
+class FaultError(FatalError):
+    """This program is wrong: an error that nobody foresaw."""
 
 
 def told(error: BaseException) -> str:

@@ -65,10 +65,6 @@ class Locks(Protocol):
         """Append a pass that ends now."""
         ...
 
-    def save_report(self, report: StageReport) -> None:
-        """Append a stage's report."""
-        ...
-
 
 class HeldError(RetryableError):
     """Another process holds the lock."""
@@ -76,7 +72,10 @@ class HeldError(RetryableError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One stage of a pass. `run` stores the stage's report and returns it; None: nothing to do."""
+    """One stage of a pass. `run` stores the stage's report and returns it; None: nothing to do.
+
+    An error of its may bear, as `report`, the stored report of what was done before it.
+    """
 
     name: str
     run: Callable[[], StageReport | None]
@@ -99,7 +98,7 @@ def nightly(store: Locks, *, steps: Sequence[Step], now: Clock) -> Night:
     """
     with _held(store, PASS, now=now) as holder:
         started_at = now()
-        night = _walk(store, steps)
+        night = _walk(steps)
         store.save_pass(
             holder=holder,
             exit_code=night.exit_code,
@@ -168,7 +167,7 @@ def month_to_close(
     return name, window
 
 
-def _walk(store: Locks, steps: Sequence[Step]) -> Night:
+def _walk(steps: Sequence[Step]) -> Night:
     codes: set[int] = set()
     reports: list[StageReport] = []
     said: list[str] = []
@@ -177,8 +176,6 @@ def _walk(store: Locks, steps: Sequence[Step]) -> Night:
             report = step.run()
         except (MinerError, ValidatorError) as error:
             report = getattr(error, "report", None)
-            if report is not None:
-                store.save_report(report)
             codes.add(error.exit_code)
             said.append(f"{step.name} failed ({error})")
             if isinstance(error, FatalError):

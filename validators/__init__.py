@@ -12,6 +12,7 @@ One run        run.py  a fresh container, patches on, tests under limits → Run
                transcript.py  what it sent                invocation.py  how the tests are called
                patching.py, worktree.py  patches onto a tree     selection.py  which test files
                trial.py  what is asked of one run         bytecode.py  compiled once for all runs
+               recognition.py  is what a recipe names known?
 Verdicts       examination.py  recipes tried in order → Examination
                verification.py  repeated runs → Verdict   grading.py  its rules (pure)
                flakiness.py  how much repeats differ (pure)

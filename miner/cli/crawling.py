@@ -1,6 +1,5 @@
 """`miner crawl`: from the API, from a tape, or only where GH Archive saw merges."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,18 +10,18 @@ from typing import Annotated
 import typer
 
 from miner.cli.options import DryRunOption, JsonOption, ReposOption, SinceOption, since
+from miner.cli.reports import reported
 from miner.cli.repos import check_name
-from miner.cli.speech import progress, say, say_json, say_report, table
+from miner.cli.speech import complain, progress, say, say_json, say_report, table
 from miner.cli.wiring import House, now
 from miner.crawl import SOURCES, Source
-from miner.crawl.gharchive import ADDRESS, archived_hints, gathered, hour_range
+from miner.crawl.gharchive import ADDRESS, archived_hints, check_read, gathered, hour_range
 from miner.crawl.keeping import MirrorKeeper
-from miner.crawl.stage import IncompleteError
 from miner.crawl.stage import crawl as crawl_stage
 from miner.crawl.tape import KeptMirrors, Player, Recorder
 from miner.errors import ConfigError
 from miner.http import HttpClient, HttpxTransport
-from miner.model import StageReport
+from miner.model import Stage, StageReport
 from miner.progress import Progress
 from miner.store import Database
 
@@ -85,7 +84,7 @@ def crawl(
             _tell_plan(store, names, since_text, as_json=as_json)
             return
         if gharchive is not None and not names:
-            say("nothing to crawl: the archive hints at no watched repository")
+            _tell_nothing(as_json=as_json)
             return
         report = run_crawl(house, store, repos=names, first=first, bars=progress(), tapes=tapes)
     say_report(report, as_json=as_json)
@@ -103,8 +102,9 @@ def run_crawl(
     """The crawl stage with this house's source and mirrors; its report is kept, also of a crawl
     in which some repositories failed."""
     with _source(house, tapes or Tapes()) as (source, mirrors):
-        try:
-            report = crawl_stage(
+        return reported(
+            store,
+            lambda: crawl_stage(
                 store.crawl,
                 source=source,
                 mirrors=mirrors,
@@ -112,12 +112,8 @@ def run_crawl(
                 since=first,
                 now=now,
                 progress=bars,
-            )
-        except IncompleteError as error:
-            store.admin.save_report(error.report)
-            raise
-    store.admin.save_report(report)
-    return report
+            ),
+        )
 
 
 def hinted(house: House, days: str, archive: str, *, watched: list[str]) -> list[str]:
@@ -127,10 +123,11 @@ def hinted(house: House, days: str, archive: str, *, watched: list[str]) -> list
     with house.client() as client:
         found = gathered(archived_hints(client, start, end, where=where), watched=watched)
     for hour in found.bad:
-        sys.stderr.write(f"{hour.hour}: {hour.error} ({hour.hints} hints were read)\n")
+        complain(f"{hour.hour}: {hour.error} ({hour.hints} hints were read)")
+    check_read(found.bad, start=start, end=end)
     if found.others:
         most = ", ".join(f"{name} {count}" for name, count in found.others[:UNWATCHED_TOLD])
-        sys.stderr.write(f"merges in repositories that are not watched: {most}\n")
+        complain(f"merges in repositories that are not watched: {most}")
     return list(found.watched)
 
 
@@ -164,6 +161,14 @@ def _tell_plan(store: Database, names: list[str], since_text: str | None, *, as_
         say_json([{"repository": name, "since": moment} for name, moment in rows])
     else:
         table("Would crawl", ["repository", "since"], rows)
+
+
+def _tell_nothing(*, as_json: bool) -> None:
+    if as_json:
+        moment = now()
+        say_report(StageReport(stage=Stage.CRAWL, started_at=moment, ended_at=moment), as_json=True)
+    else:
+        say("nothing to crawl: the archive hints at no watched repository")
 
 
 def _watermark(store: Database, name: str) -> datetime | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from miner.cli.options import NO_LIMIT
+from miner.cli.repos import closest
 from miner.cli.snapshots import newest
 from miner.errors import ConfigError
 from miner.evaluate.dataset import Dataset, DatasetRow
@@ -12,6 +13,8 @@ from miner.publish.formats import jsonl
 from miner.publish.row import ExportRow, row_hash
 from miner.publish.stage import read_rows
 from miner.store import Database
+from validators.errors import UnknownRecipeError
+from validators.recognition import recognise
 
 FILE_HASH_CHARS = 16
 
@@ -27,13 +30,18 @@ def find_dataset(
     else:
         called = name or newest(store.publish)
         rows = read_rows(store.publish, called)
-    kept = [row for row in rows if repo is None or row.repo == repo][:limit]
+    kept = [row for row in rows if repo is None or row.repo.lower() == repo.lower()][:limit]
     if not kept:
-        raise ConfigError(f"{name or called} has no instance of {repo}.")
+        hint = closest(repo or "", {row.repo for row in rows})
+        raise ConfigError(f"{name or called} has no instance of {repo or 'anything'}{hint}.")
     return Dataset(name=called, rows=tuple(_row(row) for row in kept))
 
 
 def _row(row: ExportRow) -> DatasetRow:
+    try:
+        recognise(row.install_config)
+    except UnknownRecipeError as error:
+        raise UnknownRecipeError(f"{row.instance_id}: {error}") from error
     return DatasetRow(
         instance_id=row.instance_id,
         repo=row.repo,

@@ -19,7 +19,8 @@ MEANINGS: Mapping[int, str] = MappingProxyType(
         WRONG_INPUT: "a person has to change something: an option, a setting, a file, a name",
         UNKNOWN_RECIPE: "a recipe names a language, runner or Python unknown to this version",
         ENGINE_TOO_OLD: "the container engine cannot enforce what a run needs",
-        FATAL: "going on would harm what is stored: database of another version, frozen snapshot",
+        FATAL: "going on would harm what is stored (database of another version, frozen snapshot), "
+        "or miner itself has a fault",
         TRY_AGAIN: "the machine or a service failed; nothing was lost, the same command goes on",
         STOPPED: "stopped by Ctrl-C or SIGTERM; the same command goes on",
     }

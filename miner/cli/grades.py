@@ -9,6 +9,7 @@ import typer
 from miner.cli import exits
 from miner.cli.datasets import find_dataset
 from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption, RepoOption
+from miner.cli.reports import reported
 from miner.cli.speech import as_text, progress, say, say_json, say_report, table
 from miner.cli.trees import trees
 from miner.cli.wiring import House, now
@@ -73,8 +74,7 @@ def evaluate(
         chosen = find_dataset(store, dataset, repo=repo, limit=limit)
         submission = _submission(chosen, predictions, gold=gold, run_id=run_id)
         if dry_run:
-            models = {p.model_name_or_path for p in submission.predictions}
-            say(f"would grade {len(models)} model(s) on {len(chosen.rows)} instances")
+            _tell_plan(chosen, submission, as_json=as_json)
             return
         stage_report = grade(house, store, chosen, submission, progress())
         evaluations = of_models(store, chosen, submission)
@@ -120,13 +120,16 @@ def grade(
             tree=trees(house),
             in_flight=house.settings.workers,
         )
-        return evaluate_stage(
-            store.evaluate,
-            dataset=dataset,
-            submission=submission,
-            hands=hands,
-            now=now,
-            progress=bars,
+        return reported(
+            store,
+            lambda: evaluate_stage(
+                store.evaluate,
+                dataset=dataset,
+                submission=submission,
+                hands=hands,
+                now=now,
+                progress=bars,
+            ),
         )
 
 
@@ -172,6 +175,21 @@ def _submission(
         return Submission(run_id=run_id or path.stem, predictions=found)
     found = gold_predictions(dataset.rows) if gold else empty_predictions(dataset.rows)
     return Submission(run_id=run_id or (GOLD if gold else EMPTY), predictions=found)
+
+
+def _tell_plan(dataset: Dataset, submission: Submission, *, as_json: bool) -> None:
+    models = sorted({p.model_name_or_path for p in submission.predictions})
+    if as_json:
+        say_json(
+            {
+                "dataset": dataset.name,
+                "run_id": submission.run_id,
+                "models": models,
+                "instances": [row.instance_id for row in dataset.rows],
+            }
+        )
+    else:
+        say(f"would grade {len(models)} model(s) on {len(dataset.rows)} instances")
 
 
 def _tell(

@@ -6,12 +6,13 @@ import typer
 
 from miner.cli.evidence import evidence_document, tell, tell_logs
 from miner.cli.options import JsonOption, RepoOption
+from miner.cli.repos import NAME, check_known, stranger
 from miner.cli.speech import report_document, say, say_json, say_report, table
 from miner.cli.wiring import House
 from miner.crawl.github.budget import budgets
 from miner.errors import ConfigError, MinerError
 from miner.rategate import Budget
-from miner.store import Funnel
+from miner.store import Database, Funnel
 
 InstanceArgument = Annotated[str, typer.Argument(help="owner__name-123, 123 being the pull.")]
 LogsOption = Annotated[bool, typer.Option("--logs", help="Print the logs of its runs as well.")]
@@ -23,8 +24,8 @@ def show(
     """All evidence about one pull: patches, recipes tried, runs, verdict, rejections, signals."""
     with House.of_environment().store() as store:
         found = store.admin.evidence(instance_id)
-    if found is None:
-        raise ConfigError(f"Nothing is known of {instance_id!r}; `miner funnel` counts what is.")
+        if found is None:
+            raise ConfigError(f"Nothing is known of {instance_id!r}{_hint(store, instance_id)}.")
     if as_json:
         say_json(evidence_document(found))
         return
@@ -33,9 +34,19 @@ def show(
         tell_logs(found)
 
 
+def _hint(store: Database, instance_id: str) -> str:
+    """Why there is nothing: a repository that is unknown, or a pull of a known one."""
+    name, _, _ = instance_id.rpartition("-")
+    repo = name.replace("__", "/", 1)
+    if NAME.fullmatch(repo) is None:
+        return "; an id looks like owner__name-123"
+    return stranger(store, repo) or f"; no such pull of {repo} was crawled"
+
+
 def funnel(repo: RepoOption = None, as_json: JsonOption = False) -> None:
     """From pulls to published instances: how many fell out where, and why."""
     with House.of_environment().store() as store:
+        check_known(store, repo)
         counted = store.admin.funnel(repo=repo)
     if as_json:
         say_json(dict(funnel_rows(counted)))

@@ -14,14 +14,17 @@ from types import FrameType
 from typer.exceptions import TyperException
 from typer.main import get_command
 
+from miner import config
 from miner.cli import exits, speech
 from miner.cli.app import APP
-from miner.cli.secrets import known_secrets
-from miner.errors import ConfigError, MinerError, RetryableError
+from miner.errors import ConfigError, FaultError, MinerError, RetryableError
 from validators.errors import ValidatorError
 
 DEBUG = "--debug"
 Told = MinerError | ValidatorError | TyperException
+UNEXPECTED_CHARS = 300
+"""So much of an unforeseen error's words is told: some libraries put whole documents there."""
+
 _MACHINE_FAILED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE})
 """A file that another try may write; every other refusal needs a person."""
 
@@ -46,17 +49,21 @@ def run(arguments: Sequence[str]) -> int:
     """
     debug = DEBUG in arguments
     words = [word for word in arguments if word != DEBUG]
-    speech.log_to_stderr(level=logging.DEBUG if debug else logging.WARNING, secrets=known_secrets())
+    speech.log_to_stderr(
+        level=logging.DEBUG if debug else logging.WARNING, secrets=config.secrets()
+    )
     try:
         _refuse_other_than_text(words)
         code = get_command(APP).main(words, prog_name="miner", standalone_mode=False)
     except (MinerError, ValidatorError, TyperException) as error:
         return _tell(error, debug=debug)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # the latter is what typer and rich make of the former
         _say_no_more()  # the reader of our output left; there is nobody to tell
         return exits.OK
     except OSError as error:
         return _tell(_file_trouble(error), debug=debug)
+    except Exception as error:  # noqa: BLE001 - here every error becomes a sentence
+        return _tell(_unexpected(error), debug=debug)
     if code == exits.STOPPED:  # typer's word for KeyboardInterrupt
         speech.complain("stopped; run again to go on")
     return code if isinstance(code, int) else exits.OK
@@ -80,6 +87,17 @@ def _file_trouble(error: OSError) -> MinerError:
     return ConfigError(f"{reason}; choose another place, or make this one usable.")
 
 
+def _unexpected(error: Exception) -> MinerError:
+    """An error that nobody thought of: what it is, and where more is to be read."""
+    said = " ".join(str(error).split())[:UNEXPECTED_CHARS]
+    fault = FaultError(
+        f"Something unforeseen happened ({type(error).__name__}: {said}); nothing stored was lost. "
+        "Run this again with --debug to see its trace, and report that."
+    )
+    fault.__cause__ = error
+    return fault
+
+
 def _open_what_is_closed() -> None:
     """Give a process that was started without stdout or stderr somewhere to speak to."""
     for name in ("stdout", "stderr"):
@@ -95,7 +113,7 @@ def _say_no_more() -> None:
 
 def _tell(error: Told, *, debug: bool = False) -> int:
     """One sentence, and the trace for those who asked for it."""
-    secrets = known_secrets()
+    secrets = config.secrets()
     if debug:
         speech.complain(speech.redacted("".join(traceback.format_exception(error)), secrets))
     sentence = error.format_message() if isinstance(error, TyperException) else str(error)

@@ -1,6 +1,6 @@
 """Options that several commands share: same name, same meaning everywhere."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated
 
 import typer
@@ -38,8 +38,10 @@ def since(text: str | None, *, now: datetime) -> datetime | None:
     unit = {"h": "hours", "d": "days", "w": "weeks"}.get(text[-1:])
     if unit and text[:-1].isdecimal():
         return ago(now, f"--since: {text!r}", **{unit: int(text[:-1])})
-    moment = day(text, option="--since")
-    return datetime(moment.year, moment.month, moment.day, tzinfo=UTC)
+    moment = datetime.combine(day(text, option="--since"), time(), tzinfo=UTC)
+    if moment > now:
+        raise ConfigError(f"--since: {text} is yet to come; it is {now:%Y-%m-%d} (UTC).")
+    return moment
 
 
 def ago(now: datetime, what: str, **age: int) -> datetime:
@@ -59,6 +61,14 @@ def day(text: str, *, option: str) -> date:
             f"{option}: {text!r} is no date; write 2024-05-01"
             + (", 30d or 12h." if option == "--since" else ".")
         ) from None
+
+
+def window(first: str | None, last: str | None) -> tuple[date | None, date | None]:
+    """The days of --from and --to, both included. ConfigError when they run backwards."""
+    start, end = maybe_day(first, option="--from"), maybe_day(last, option="--to")
+    if start is not None and end is not None and end < start:
+        raise ConfigError(f"--from {start} is after --to {end}; put the earlier day first.")
+    return start, end
 
 
 def maybe_day(text: str | None, *, option: str) -> date | None:

@@ -9,16 +9,19 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from miner.cli.options import JsonOption
-from miner.cli.repos import check_name
-from miner.cli.speech import progress, say, say_json, table
+from miner.cli.repos import check_known, check_name, stranger
+from miner.cli.speech import complain, progress, say, say_json, table
 from miner.cli.stages import PolicyOption
 from miner.cli.wiring import House
 from miner.errors import ConfigError
 from miner.model import StoredRecipe
+from miner.publish.row import GivenRecipe
+from validators.errors import UnknownRecipeError
 from validators.model import Attempt, Recipe, Task
+from validators.recognition import recognise
 
 GROUP = typer.Typer(no_args_is_help=True, help="How a repository is built and tested.")
-RECIPE: TypeAdapter[Recipe] = TypeAdapter(Recipe)
+RECIPE: TypeAdapter[Recipe] = TypeAdapter(GivenRecipe)
 
 RepoArgument = Annotated[str, typer.Argument(help="The repository: owner/name.")]
 InstanceArgument = Annotated[str, typer.Argument(help="An instance or candidate: owner__name-123.")]
@@ -37,6 +40,8 @@ def show(repo: RepoArgument, as_json: JsonOption = False) -> None:
     check_name(repo)
     with House.of_environment().store() as store:
         stored = store.admin.recipes(repo)
+        if not stored:
+            check_known(store, repo)
     if as_json:
         say_json([_document(row) for row in stored])
         return
@@ -67,6 +72,9 @@ def set_recipe(
     with House.of_environment().store() as store:
         who = author or getpass.getuser()
         store.admin.set_recipe(repo, recipe, author=who, environment_key=key)
+        hint = stranger(store, repo)
+    if hint is not None:
+        complain(f"no repository {repo} was crawled or is watched here yet{hint}")
     say(f"stored; `miner verify --repo {repo}` uses it")
 
 
@@ -128,7 +136,19 @@ def tell_attempts(attempts: tuple[Attempt, ...]) -> None:
 
 
 def read_recipe(file: Path) -> Recipe:
-    """A recipe from JSON. ConfigError with file, field and reason."""
+    """A recipe from JSON. ConfigError with file, field and reason.
+
+    UnknownRecipeError when this version could do nothing with it.
+    """
+    recipe = _recipe(file, _document_of(file))
+    try:
+        recognise(recipe)
+    except UnknownRecipeError as error:
+        raise UnknownRecipeError(f"{file}: {error}") from error
+    return recipe
+
+
+def _document_of(file: Path) -> dict[str, object]:
     try:
         document = json.loads(file.read_bytes())
     except OSError as error:
@@ -137,6 +157,10 @@ def read_recipe(file: Path) -> Recipe:
         raise ConfigError(f"{file} is not JSON: {error}.") from error
     if not isinstance(document, dict):
         raise ConfigError(f"{file}: a JSON object is expected.")
+    return document
+
+
+def _recipe(file: Path, document: dict[str, object]) -> Recipe:
     unknown = sorted(set(document) - set(Recipe.__dataclass_fields__))
     if unknown:
         raise ConfigError(f"{file}: {unknown[0]} is no field of a recipe.")
@@ -144,7 +168,9 @@ def read_recipe(file: Path) -> Recipe:
         return RECIPE.validate_python({"language": "python", "origin": "maintainer", **document})
     except ValidationError as error:
         first = error.errors()[0]
-        raise ConfigError(f"{file}: {first['loc'][0]}: {first['msg']}.") from error
+        field = "".join(f"{part}: " for part in first["loc"][:1])
+        reason = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{file}: {field}{reason}.") from error
 
 
 def _document(row: StoredRecipe) -> dict[str, object]:

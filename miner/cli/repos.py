@@ -1,6 +1,8 @@
 """`miner repos`: which repositories are watched."""
 
+import difflib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +12,7 @@ from miner.cli.options import JsonOption
 from miner.cli.speech import say, say_json, table
 from miner.cli.wiring import House
 from miner.errors import ConfigError
+from miner.store import Database
 
 GROUP = typer.Typer(no_args_is_help=True, help="Which repositories are watched.")
 
@@ -87,3 +90,28 @@ def check_name(name: str) -> None:
     """ConfigError when it is not owner/name."""
     if NAME.fullmatch(name) is None or name.rpartition("/")[2] in {".", ".."}:
         raise ConfigError(f"{name!r} is no repository; write owner/name.")
+
+
+def check_known(store: Database, name: str | None) -> None:
+    """ConfigError, with the closest name, when no such repository was ever crawled or watched."""
+    if name is None:
+        return
+    check_name(name)
+    hint = stranger(store, name)
+    if hint is not None:
+        raise ConfigError(f"No repository {name} was crawled or is watched here{hint}.")
+
+
+def stranger(store: Database, name: str) -> str | None:
+    """None for a known repository; else what to say of it: the closest name, or what to do."""
+    names = store.admin.repo_names()
+    if name.lower() in {known.lower() for known in names}:
+        return None
+    return closest(name, names) or f"; `miner crawl --repo {name}` fetches one"
+
+
+def closest(name: str, names: Iterable[str]) -> str:
+    """What to add to a sentence about an unknown name; nothing when no name is like it."""
+    by_lower = {known.lower(): known for known in names}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    return f"; the closest name is {by_lower[close[0]]}" if close else ""

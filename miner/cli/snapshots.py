@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from miner.cli.options import DryRunOption, JsonOption, day, maybe_day
+from miner.cli.options import DryRunOption, JsonOption, maybe_day, window
 from miner.cli.speech import progress, say, say_json, table
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
@@ -47,19 +47,19 @@ def publish(
     as_json: JsonOption = False,
 ) -> None:
     """Freeze the verified instances as a dated snapshot that never changes again."""
+    merged = window(merged_from, merged_to)
     house, moment = House.of_environment(), now()
-    window = maybe_day(merged_from, option="--from"), maybe_day(merged_to, option="--to")
     chosen = name or f"{moment:%Y-%m-%d}"
     with house.store() as store:
         if dry_run:
             snapshot, _ = stage.plan(
-                store.publish, name=chosen, window=window, dockerfile=recipe_text, now=moment
+                store.publish, name=chosen, window=merged, dockerfile=recipe_text, now=moment
             )
         else:
             snapshot = stage.publish(
                 store.publish,
                 name=chosen,
-                window=window,
+                window=merged,
                 dockerfile=recipe_text,
                 now=moment,
                 progress=progress(),
@@ -80,6 +80,8 @@ def export(
     """Write a snapshot's rows to a file with SWE-bench's columns and ours."""
     if file_format not in FORMATS:
         raise ConfigError(f"--format: {file_format!r} is unknown; known are {', '.join(FORMATS)}.")
+    merged = window(merged_from, merged_to)
+    until = maybe_day(cutoff, option="--cutoff")
     with House.of_environment().store() as store:
         name = snapshot or newest(store.publish)
         rows = stage.read_rows(store.publish, name)
@@ -87,9 +89,9 @@ def export(
     gone = [row.instance_id for row in rows if row.repo.lower() in buried]
     kept = jsonl.narrowed(
         [row for row in rows if row.instance_id not in set(gone)],
-        cutoff=day(cutoff, option="--cutoff") if cutoff else None,
-        merged_from=maybe_day(merged_from, option="--from"),
-        merged_to=maybe_day(merged_to, option="--to"),
+        cutoff=until,
+        merged_from=merged[0],
+        merged_to=merged[1],
     )
     path = out or Path(f"{name}.{file_format}")
     FORMATS[file_format](kept, path)

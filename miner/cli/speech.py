@@ -2,8 +2,10 @@
 
 import json
 import logging
+import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TextIO
 
@@ -16,6 +18,11 @@ from rich.text import Text
 from miner.model import StageReport
 
 Json = Mapping[str, object] | Sequence[object]
+_SECRET_SHAPE = re.compile(
+    r"\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,})|(?<=://)[^\s/@]+:[^\s/@]+(?=@)"
+)
+"""GitHub's tokens, such as those that an App is given; name and password in an address."""
+
 WIDTH = 120
 """Columns where there is no terminal to ask."""
 
@@ -43,8 +50,9 @@ def as_text(value: Json) -> str:
 
 
 def complain(text: str) -> None:
-    """A line on stderr."""
-    sys.stderr.write(printable(text) + "\n")
+    """A line on stderr. Where that cannot be written to, work goes on without it."""
+    with suppress(OSError):
+        sys.stderr.write(printable(text) + "\n")
 
 
 def printable(text: str) -> str:
@@ -194,10 +202,10 @@ class Redaction(logging.Filter):
 
 
 def redacted(text: str, secrets: Sequence[str]) -> str:
-    """The text without the secrets."""
-    for secret in secrets:
+    """The text without the secrets, and without what looks like one."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):  # one may hold another
         text = text.replace(secret, "***")
-    return text
+    return _SECRET_SHAPE.sub("***", text)
 
 
 def log_to_stderr(*, level: int, secrets: Sequence[str]) -> None:

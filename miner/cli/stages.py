@@ -13,12 +13,15 @@ from miner.cli.options import (
     LimitOption,
     RepoOption,
 )
+from miner.cli.reports import reported
+from miner.cli.repos import check_known
 from miner.cli.speech import progress, say_json, say_report, table
 from miner.cli.wiring import House, gate_policy, now
 from miner.model import StageReport
 from miner.progress import Progress
 from miner.split.stage import split as split_stage
 from miner.store import Database
+from miner.verify.stage import VERIFIER_VERSION
 from miner.verify.stage import verify as verify_stage
 from validators.model import Policy
 
@@ -37,6 +40,7 @@ def split(
     """Cut crawled pulls into candidates, or reject them by name."""
     house = House.of_environment()
     with house.store() as store:
+        check_known(store, repo)
         if dry_run:
             policy = gate_policy(store)
             due = store.split.due_pulls(policy=policy.digest, limit=limit, repo=repo)
@@ -55,14 +59,26 @@ def verify(
     repo: RepoOption = None,
     limit: LimitOption = NO_LIMIT,
     policy: PolicyOption = None,
+    dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build environments and run the tests of candidates before and after the fix."""
     house = House.of_environment()
+    chosen = house.policy(policy)
     with house.store() as store:
-        report = run_verify(
-            house, store, policy=house.policy(policy), repo=repo, limit=limit, bars=progress()
-        )
+        check_known(store, repo)
+        if dry_run:
+            due = store.verify.due(
+                version=VERIFIER_VERSION, policy=chosen.name, limit=limit, repo=repo, now=now()
+            )
+            _tell(
+                f"Would verify ({chosen.name})",
+                ["instance", "repository", "pull", "merged"],
+                [[c.instance_id, c.repo, c.pull_number, f"{c.merged_at:%Y-%m-%d}"] for c in due],
+                as_json=as_json,
+            )
+            return
+        report = run_verify(house, store, policy=chosen, repo=repo, limit=limit, bars=progress())
     say_report(report, as_json=as_json)
 
 
@@ -77,17 +93,18 @@ def run_split(
     house: House, store: Database, *, repo: str | None, limit: int, bars: Progress
 ) -> StageReport:
     """The split stage under the gate policy in force."""
-    report = split_stage(
-        store.split,
-        mirrors=house.mirrors(),
-        policy=gate_policy(store),
-        repo=repo,
-        limit=limit,
-        now=now,
-        progress=bars,
+    return reported(
+        store,
+        lambda: split_stage(
+            store.split,
+            mirrors=house.mirrors(),
+            policy=gate_policy(store),
+            repo=repo,
+            limit=limit,
+            now=now,
+            progress=bars,
+        ),
     )
-    store.admin.save_report(report)
-    return report
 
 
 def run_verify(
@@ -102,27 +119,29 @@ def run_verify(
     """The verify stage on this house's engine or cluster; stopped, its containers are gone."""
     house.ready_engine()
     with house.executor() as executor:
-        report = verify_stage(
-            store.verify,
-            executor=executor,
-            workshop=house.workshop(),
-            mirrors=house.mirrors(),
-            policy=policy,
-            repo=repo,
-            limit=limit,
-            now=now,
-            progress=bars,
-            in_flight=house.settings.workers + 1,  # the next tree is ready when a worker is
+        return reported(
+            store,
+            lambda: verify_stage(
+                store.verify,
+                executor=executor,
+                workshop=house.workshop(),
+                mirrors=house.mirrors(),
+                policy=policy,
+                repo=repo,
+                limit=limit,
+                now=now,
+                progress=bars,
+                in_flight=house.settings.workers + 1,  # the next tree is ready when a worker is
+            ),
         )
-    store.admin.save_report(report)
-    return report
 
 
 def run_assess(store: Database, *, limit: int, bars: Progress) -> StageReport:
     """Every signal."""
-    report = assess_stage(store.assess, signals=SIGNALS, limit=limit, now=now, progress=bars)
-    store.admin.save_report(report)
-    return report
+    return reported(
+        store,
+        lambda: assess_stage(store.assess, signals=SIGNALS, limit=limit, now=now, progress=bars),
+    )
 
 
 def _tell(title: str, columns: list[str], rows: list[list[object]], *, as_json: bool) -> None:

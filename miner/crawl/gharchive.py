@@ -10,12 +10,19 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from miner.errors import BadItemError, ConfigError, MinerError, NotFoundError
+from miner.errors import (
+    BadItemError,
+    ConfigError,
+    MinerError,
+    NotFoundError,
+    RetryableError,
+    SourceUnavailableError,
+)
 from miner.http import HttpClient
 
 ADDRESS = "https://data.gharchive.org"
@@ -46,6 +53,7 @@ class BadHour:
     hour: str
     error: str
     hints: int
+    is_passing: bool  # the archive may be reached another time
 
 
 def hour_range(text: str, *, now: datetime) -> tuple[datetime, datetime]:
@@ -86,7 +94,8 @@ def archived_hints(
                     seen.add((hint.repo_id, hint.number))
                     yield hint
         except MinerError as error:
-            yield BadHour(hour=name, error=str(error), hints=count)
+            passing = isinstance(error, RetryableError)
+            yield BadHour(hour=name, error=str(error), hints=count, is_passing=passing)
         hour += timedelta(hours=1)
 
 
@@ -97,6 +106,21 @@ class Gathered:
     watched: tuple[str, ...]
     others: tuple[tuple[str, int], ...]
     bad: tuple[BadHour, ...]
+
+
+def check_read(bad: Sequence[BadHour], *, start: datetime, end: datetime) -> None:
+    """See that at least one hour of the range could be read: nothing seen is not nothing merged.
+
+    SourceUnavailableError when the archive may answer another time, else ConfigError.
+    """
+    hours = 1 + int((end - start) / timedelta(hours=1))
+    if len(bad) < hours or any(hour.hints for hour in bad):
+        return
+    first = next((hour for hour in bad if hour.is_passing), bad[0])
+    what = f"No hour of GH Archive could be read, the first being {bad[0].hour}: {first.error}"
+    if first.is_passing:
+        raise SourceUnavailableError(f"{what} Run this again when it can be reached.")
+    raise ConfigError(f"{what} Check the days and --archive.")
 
 
 def gathered(told: Iterable[Hint | BadHour], *, watched: Iterable[str]) -> Gathered:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Protocol
 
-from miner.errors import BadItemError, RetryableError, told
+from miner.errors import BadItemError, ConfigError, RetryableError, told
 from miner.evaluate.dataset import Dataset, DatasetRow, patch_hash
 from miner.model import Clock, Evaluation, EvaluationState, Prediction, Stage, StageReport
 from miner.progress import Progress
@@ -176,7 +176,8 @@ def _begun(answer: _Answer, hands: Hands) -> Future[Grade]:
     """The grade to come; of a tree that cannot be had the failure, already there."""
     try:
         task = answer.row.task(hands.tree(answer.row))
-    except (BadItemError, RetryableError) as error:
+    except (BadItemError, RetryableError, ConfigError) as error:
+        # ConfigError: hosts say of what is gone or hidden that the token is refused
         failed = Future[Grade]()
         failed.set_exception(error)
         return failed

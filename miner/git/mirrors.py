@@ -71,12 +71,17 @@ class Mirrors:
 
     def open(self, name: str) -> Mirror:
         """The mirror of "owner/name". ConfigError when there is none."""
-        path = self._path(name)
-        if not path.is_dir():
+        mirror = self.found(name)
+        if mirror is None:
             raise ConfigError(
                 f"There is no mirror of {name} here; run `miner crawl --repo {name}`."
             )
-        return Mirror(path, name)
+        return mirror
+
+    def found(self, name: str) -> Mirror | None:
+        """The mirror of "owner/name", when there is one."""
+        path = self._path(name)
+        return Mirror(path, name) if path.is_dir() else None
 
     def update(
         self,

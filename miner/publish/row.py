@@ -7,10 +7,20 @@ reads back from a file of someone else, so pydantic checks it at the door.
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    ValidationInfo,
+    field_validator,
+)
 
 from miner.model import Instance, Split
 from validators.model import Recipe
@@ -26,7 +36,17 @@ def _listed(value: object) -> object:
     return json.loads(value) if isinstance(value, str) else value
 
 
+def _aware(recipe: Recipe) -> Recipe:
+    """ValueError when a time has no zone: it cannot be compared with any other."""
+    times = (recipe.cutoff_at, *(moment for _, moment in recipe.cutoff_exempt))
+    if any(moment is not None and moment.tzinfo is None for moment in times):
+        raise ValueError("cutoff_at and cutoff_exempt need a time zone, as 2024-05-01T00:00:00Z")
+    return recipe
+
+
 TestIds = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+GivenRecipe = Annotated[Recipe, AfterValidator(_aware)]
+"""A recipe that came from a file."""
 
 
 class ExportRow(BaseModel):
@@ -45,23 +65,32 @@ class ExportRow(BaseModel):
     test_patch: str = Field(min_length=1)
     problem_statement: str = Field(min_length=1)
     hints_text: str = ""
-    created_at: datetime
+    created_at: AwareDatetime
     version: str = ""
     environment_setup_commit: str
     FAIL_TO_PASS: TestIds = Field(min_length=1)
     PASS_TO_PASS: TestIds = ()
 
     language: str
-    install_config: Recipe
+    install_config: GivenRecipe
     image_name: str = ""
     dockerfile: str = ""
     license_name: str | None = None
     snapshot: str = ""
     split: Split = Split.TEST
     issue_numbers: tuple[int, ...] = ()
-    issue_created_at: datetime
-    merged_at: datetime
+    issue_created_at: AwareDatetime
+    merged_at: AwareDatetime
     meta: Mapping[str, JsonValue] = Field(default_factory=dict)
+
+    @field_validator("PASS_TO_PASS")
+    @classmethod
+    def _in_one_list(cls, value: tuple[str, ...], given: ValidationInfo) -> tuple[str, ...]:
+        """A test that both lists name failed before the fix and passed before it."""
+        both = set(value) & set(given.data.get("FAIL_TO_PASS", ()))
+        if both:
+            raise ValueError(f"{min(both)!r} is in FAIL_TO_PASS too")
+        return value
 
     @property
     def patch_bytes(self) -> bytes:

@@ -21,6 +21,7 @@ from miner.store.tables import (
     GATE_POLICIES,
     INSTANCES,
     RECIPES,
+    REPO_FACTS,
     REQUESTS,
     SNAPSHOT_MEMBERS,
     WATCHES,
@@ -104,6 +105,13 @@ class AdminStore:
                 on.pop(key, None)
                 off[key] = watch
         return tuple(on.values()), tuple(off.values())
+
+    def repo_names(self) -> Sequence[str]:
+        """Every name under which a repository was crawled or watched, sorted."""
+        with self._sql.read() as connection:
+            crawled = connection.execute(select(REPO_FACTS.c.name).distinct()).scalars().all()
+            watched = connection.execute(select(WATCHES.c.name).distinct()).scalars().all()
+        return sorted({*crawled, *watched})
 
     def set_recipe(
         self, repo: str, recipe: Recipe, *, author: str, environment_key: str | None = None

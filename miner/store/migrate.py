@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 import miner
 from miner.errors import ConfigError, SchemaOutOfDateError
 from miner.store.connection import Sql, sqlite_file
+from miner.store.ownership import refuse_foreign_file, refuse_foreign_revision
 
 
 def upgrade(url: str, *, revision: str = "head") -> str:
@@ -44,17 +45,23 @@ def check(url: str) -> str:
 
 def check_open(sql: Sql) -> str:
     """As `check`, for an open database."""
-    file = sqlite_file(sql.url.render_as_string(hide_password=False))
+    file = _file(sql)
+    if file is not None and file.is_file():
+        refuse_foreign_file(file)
     if file is not None and not file.exists():
         raise SchemaOutOfDateError(
             f"There is no database {sql.where} yet; run `miner db upgrade` to make it."
         )
     with sql.read() as connection:
         current = _current(connection)
+        _refuse_newer(sql, connection, current)
     head = _scripts().get_current_head()
     if current == head and head is not None:
         return head
-    _refuse_newer(sql, current)
+    if current is None:
+        raise SchemaOutOfDateError(
+            f"The database {sql.where} is empty; run `miner db upgrade` to make its tables."
+        )
     raise SchemaOutOfDateError(
         f"The database {sql.where} was made by an older version; run `miner db upgrade`."
     )
@@ -62,9 +69,12 @@ def check_open(sql: Sql) -> str:
 
 def _move(url: str, step: Callable[[Config], None]) -> str | None:
     sql = Sql(url)
+    file = _file(sql)
     try:
+        if file is not None and file.is_file():
+            refuse_foreign_file(file)
         with sql.migration() as connection:
-            _refuse_newer(sql, _current(connection))
+            _refuse_newer(sql, connection, _current(connection))
             config = _config()
             config.attributes["connection"] = connection
             step(config)
@@ -89,9 +99,14 @@ def _make_folder(url: str) -> None:
         ) from error
 
 
-def _refuse_newer(sql: Sql, current: str | None) -> None:
+def _file(sql: Sql) -> Path | None:
+    return sqlite_file(sql.url.render_as_string(hide_password=False))
+
+
+def _refuse_newer(sql: Sql, connection: Connection, current: str | None) -> None:
     known = {script.revision for script in _scripts().walk_revisions()}
     if current is not None and current not in known:
+        refuse_foreign_revision(connection, sql.where)
         raise SchemaOutOfDateError(
             f"The database {sql.where} was made by a newer version; install that version."
         )

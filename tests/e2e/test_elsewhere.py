@@ -1,13 +1,14 @@
 """An exported file is graded where nothing was crawled: trees come from a clone made on the way."""
 
 import dataclasses
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from miner.cli.trees import trees, web_url
 from miner.cli.wiring import House
-from miner.errors import ConfigError
+from miner.errors import NotFoundError
 from miner.evaluate.dataset import DatasetRow
 from miner.store import open_store
 from tests.e2e.conftest import Miner
@@ -40,9 +41,23 @@ def test_a_tree_is_the_same_from_the_mirror_and_from_a_clone(
     assert there == here
 
 
+def test_an_old_mirror_is_brought_up_to_date(miner: Miner, row: DatasetRow, tmp_path: Path) -> None:
+    miner.set(MINER_DATA_DIR=str(tmp_path / "elsewhere"))
+    mirror = House.of_environment().mirrors().update("demo/ledger", str(made_empty(tmp_path)))
+    assert not mirror.has(row.base_commit)
+    assert trees(House.of_environment())(row).commit == row.base_commit
+
+
+def made_empty(folder: Path) -> Path:
+    """A repository that knows nothing yet."""
+    path = folder / "empty.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(path)], check=True)
+    return path
+
+
 def test_a_commit_that_is_gone_is_told(miner: Miner, row: DatasetRow) -> None:
     gone = dataclasses.replace(row, base_commit="e" * 40)
-    with pytest.raises(ConfigError, match="demo/ledger has no commit eeeeeeeeeeee any more"):
+    with pytest.raises(NotFoundError, match="demo/ledger has no commit eeeeeeeeeeee any more"):
         trees(House.of_environment())(gone)
 
 

@@ -1,5 +1,6 @@
 """Settings: one sentence a bad value, and no secret in any of them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,7 @@ def test_the_common_variable_for_a_token_works(monkeypatch: pytest.MonkeyPatch) 
         ("MINER_DATABASE_URL", "mysql://x", "MINER_DATABASE_URL: must begin with sqlite:///"),
         ("MINER_GITHUB_URL", "github.com", "MINER_GITHUB_URL: must begin with https://"),
         ("MINER_CA_BUNDLE", "/nowhere.pem", "MINER_CA_BUNDLE: names no file."),
+        ("MINER_CA_BUNDLE", "/dev/null", "MINER_CA_BUNDLE: names no file."),
         ("MINER_EXECUTOR", "dask", "MINER_EXECUTOR=dask needs MINER_DASK_ADDRESS"),
         ("MINER_ADVISOR_URL", "http://h/v1", "MINER_ADVISOR_URL needs MINER_ADVISOR_MODEL."),
         ("MINER_WORKRES", "2", "MINER_WORKRES is no setting; did you mean MINER_WORKERS?"),
@@ -87,3 +89,47 @@ def test_a_secret_is_not_in_a_complaint(monkeypatch: pytest.MonkeyPatch) -> None
         config.load()
     assert "pa55" not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("text", ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n"])
+def test_a_bundle_without_certificates_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "ca.pem").write_text(text)
+    monkeypatch.setenv("MINER_CA_BUNDLE", str(tmp_path / "ca.pem"))
+    with pytest.raises(ConfigError, match=r"ca\.pem holds no certificate"):
+        config.load()
+
+
+PASSWORDS = ["hunt@er22", "@hunter22", "hun/ter22", "1/hunter22", "hun#ter22", "hun?ter22",
+             "hu@nt/er#22", "[hunter22]", "hunter22@", "123#hunter22"]  # fmt: skip
+
+
+@pytest.mark.parametrize("password", PASSWORDS)
+def test_a_password_with_signs_of_an_address_is_refused_and_never_shown(
+    monkeypatch: pytest.MonkeyPatch, password: str
+) -> None:
+    monkeypatch.setenv("MINER_DATABASE_URL", f"postgresql+psycopg://me:{password}@h/db")
+    with pytest.raises(ConfigError) as caught:
+        config.load()
+    said = str(caught.value)
+    assert "%40 for @" in said
+    assert not [part for part in re.split(r"[@/#?]", password) if len(part) > 1 and part in said]
+    assert password in config.secrets()
+
+
+def test_a_password_is_masked_however_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "postgresql+psycopg://me:h%40unt:er@h/db?sslmode=require&sslpassword=se%20cret"
+    monkeypatch.setenv("MINER_DATABASE_URL", address)
+    masked = config.load().masked()["database_url"]
+    assert masked == "postgresql+psycopg://me:***@h/db?sslmode=require&sslpassword=***"
+    assert {"h%40unt:er", "h@unt:er", "se%20cret", "se cret"} <= set(config.secrets())
+
+
+def test_secrets_are_known_where_settings_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINER_WORKERS", "none")
+    monkeypatch.setenv("MINER_GITHUB_TOKENS", "one, two")
+    monkeypatch.setenv("GITHUB_TOKEN", "three")
+    monkeypatch.setenv("MINER_ADVISOR_KEY", "four")
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:five@proxy:3128")
+    assert {"one", "two", "three", "four", "five"} <= set(config.secrets())

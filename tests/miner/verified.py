@@ -1,12 +1,15 @@
 """A database in which pulls were crawled, split and verified, without any of those stages."""
 
+from dataclasses import replace
+
 from miner.model import Candidate, Examined, Instance
 from miner.store import Database
 from tests.miner.store.samples import ENVIRONMENT, NOW, POLICY, attempt, pull, repo
 from tests.miner.store.samples import candidate as stored_candidate
-from tests.samples import GOLD, TESTS, recipe
+from tests.samples import GOLD, TESTS
+from tests.samples import recipe as sample_recipe
 from tests.samples import verdict as sample_verdict
-from validators.model import Environment, Examination
+from validators.model import Environment, Examination, Recipe
 
 HOLDER = "m/1/1/me"
 
@@ -19,13 +22,12 @@ def candidate(number: int, **changes: object) -> Candidate:
 
 def environment() -> Environment:
     """A locked environment."""
-    from dataclasses import replace  # noqa: PLC0415 – used once
-
-    return replace(ENVIRONMENT, recipe=recipe())
+    return replace(ENVIRONMENT, recipe=sample_recipe())
 
 
-def add_instances(database: Database, *candidates: Candidate) -> None:
+def add_instances(database: Database, *candidates: Candidate, recipe: Recipe | None = None) -> None:
     """Each one an instance now."""
+    place = environment() if recipe is None else replace(ENVIRONMENT, recipe=recipe)
     database.crawl.save_repo(repo(), now=NOW)
     verdict = sample_verdict()
     for one in candidates:
@@ -43,9 +45,7 @@ def add_instances(database: Database, *candidates: Candidate) -> None:
                 attempts=(attempt(verdict=verdict),),
                 verdict=verdict,
             ),
-            instance=Instance(
-                candidate=one, environment=environment(), verdict=verdict, verified_at=NOW
-            ),
+            instance=Instance(candidate=one, environment=place, verdict=verdict, verified_at=NOW),
             rejection=None,
         )
         assert database.verify.save_examined(found, holder=HOLDER, now=NOW)

@@ -30,9 +30,11 @@ class Language:
     `diagnose`: a verdict, the tree's files (texts of manifests only) → what its tests miss.
     `test_files`: of the test patch's paths, those a runner can be pointed at, in order.
     `read_report`: by test runner, our reporter's bytes → test id → result.
+    `versions`: the interpreters that a recipe may ask for.
     """
 
     name: str
+    versions: Sequence[str]
     classify: Callable[[PurePosixPath], FileClass]
     manifest_paths: Callable[[Sequence[str]], Sequence[str]]
     propose_recipes: Callable[[Mapping[str, str], Sequence[str], datetime], Sequence[Recipe]]

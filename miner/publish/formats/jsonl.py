@@ -11,6 +11,8 @@ from pydantic import ValidationError
 
 from miner.errors import ConfigError
 from miner.publish.row import ExportRow, canonical
+from validators.errors import UnknownRecipeError
+from validators.recognition import recognise
 
 
 def write(rows: Sequence[ExportRow], path: Path) -> None:
@@ -31,7 +33,10 @@ def write(rows: Sequence[ExportRow], path: Path) -> None:
 
 
 def read(path: Path) -> tuple[ExportRow, ...]:
-    """The rows of a file, sorted by id. ConfigError names file, line and reason."""
+    """The rows of a file, sorted by id. ConfigError names file, line and reason.
+
+    UnknownRecipeError names them where a row's recipe is of no use to this version.
+    """
     try:
         lines = path.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n")
     except OSError as error:
@@ -51,11 +56,16 @@ def read(path: Path) -> tuple[ExportRow, ...]:
 
 def _row(line: bytes, *, where: str) -> ExportRow:
     try:
-        return ExportRow.model_validate_json(line)
+        row = ExportRow.model_validate_json(line)
+        recognise(row.install_config)
     except ValidationError as error:
         first = error.errors()[0]
         column = ".".join(str(part) for part in first["loc"]) or "line"
-        raise ConfigError(f"{where}: {column}: {first['msg']}.") from error
+        reason = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{where}: {column}: {reason}.") from error
+    except UnknownRecipeError as error:
+        raise UnknownRecipeError(f"{where}: install_config: {error}") from error
+    return row
 
 
 def narrowed(

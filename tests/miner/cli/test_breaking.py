@@ -28,6 +28,9 @@ from tests.miner.cli.conftest import Miner
         (("repos", "add", "a/b\n"), "write owner/name"),
         (("request", "revalidation", "--older-than", "800000"), "--older-than 800000"),
         (("publish", "--name", "2026-02-30"), "is no snapshot name"),
+        (("publish", "--from", "2026-02-02", "--to", "2026-02-01"), "--from 2026-02-02 is after"),
+        (("export", "--from", "2026-02-02", "--to", "2026-02-01"), "put the earlier day first"),
+        (("crawl", "--repo", "a/b", "--since", "2999-01-01", "--dry-run"), "is yet to come"),
         (("demo", "serve", "--port", "99999"), "'--port'"),
     ],
 )

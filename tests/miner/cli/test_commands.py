@@ -73,6 +73,19 @@ def test_publish_and_export(miner: Miner, db: Database, tmp_path: Path) -> None:
     assert "2026-11-29" in frozen.err
 
 
+def test_plans_are_told_as_json_too(miner: Miner, db: Database) -> None:
+    add_instances(db, candidate(1), candidate(2))
+    miner("publish", "--name", "2026-11-29")
+    plan = json.loads(miner("evaluate", "--gold", "--dry-run", "--json").out)
+    assert (plan["models"], plan["instances"]) == (["gold"], ["o__r-1", "o__r-2"])
+    assert "would grade 1 model(s) on 2" in miner("evaluate", "--gold", "--dry-run").out
+    assert json.loads(miner("verify", "--policy", "quick", "--dry-run", "--json").out) == []
+    due = json.loads(miner("verify", "--policy", "full", "--dry-run", "--json").out)
+    assert {entry["instance"] for entry in due} == {"o__r-1", "o__r-2"}
+    assert "Would verify (full): 1" in miner("verify", "--dry-run", "--limit", "1").out
+    assert db.admin.status().work == ()  # nothing is leased
+
+
 def test_looking(miner: Miner, db: Database) -> None:
     add_instances(db, candidate(1))
     assert miner("assess").code == exits.OK

@@ -9,6 +9,7 @@ import pytest
 
 from miner.cli import exits
 from miner.demo import Forge, made_forge, serve
+from miner.model import Stage
 from miner.store import Database
 from tests.miner.cli.conftest import Miner
 from tests.miner.demo.test_search import many
@@ -120,8 +121,38 @@ def test_only_what_the_archive_hints_at_is_crawled(
     assert counts(answer.out)["repositories_changed"] == 1
     assert f"{DAY}-1: The gzip is corrupt" in answer.err
     assert "else/where 2" in answer.err
-    nothing = miner("crawl", "--gharchive", f"{DAY}-1", "--archive", str(archive))
+    miner("repos", "remove", "demo/ledger")
+    nothing = miner("crawl", "--gharchive", hours, "--archive", str(archive))
     assert (nothing.code, nothing.out[:16]) == (exits.OK, "nothing to crawl")
+    nothing = miner("crawl", "--gharchive", hours, "--archive", str(archive), "--json")
+    assert (nothing.code, json.loads(nothing.out)["done"]) == (exits.OK, 0)
+
+
+def test_an_archive_of_which_nothing_can_be_read_is_told(
+    miner: Miner, db: Database, forge: Forge, tmp_path: Path
+) -> None:
+    miner("repos", "add", "demo/tally")
+    (tmp_path / f"{DAY}-1.json.gz").write_bytes(b"no gzip")
+    hours = f"{DAY}-0..{DAY}-2"
+    wrong = miner("crawl", "--gharchive", hours, "--archive", str(tmp_path))
+    assert wrong.code == exits.WRONG_INPUT
+    assert "No hour of GH Archive could be read" in wrong.err
+    assert f"{DAY}-0" in wrong.err
+    away = miner("crawl", "--gharchive", hours, "--archive", "http://127.0.0.1:9", "--dry-run")
+    assert away.code == exits.TRY_AGAIN
+    assert "No hour of GH Archive could be read" in away.err
+    assert away.out == ""
+
+
+def test_a_report_of_what_was_not_finished_is_kept_once(
+    miner: Miner, db: Database, forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MINER_ENGINE", "unix:///nowhere/engine.sock")
+    miner("repos", "add", "demo/none", "demo/nothing")
+    assert miner("crawl").code == exits.TRY_AGAIN
+    assert [report.retried for report in db.admin.reports(stage=Stage.CRAWL)] == [2]
+    assert miner("nightly").code == exits.TRY_AGAIN
+    assert [report.retried for report in db.admin.reports(stage=Stage.CRAWL)] == [2, 2]
 
 
 def test_status_tells_each_tokens_budgets(miner: Miner, db: Database, forge: Forge) -> None:

@@ -1,11 +1,18 @@
 """From words to exit codes: one sentence on stderr, secrets out, traces only when asked for."""
 
 import logging
-from collections.abc import Iterator
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from miner.cli import exits, run, speech
+from miner.cli.app import APP
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)
@@ -92,3 +99,86 @@ def test_no_word_is_taken_for_markup(word: str, capsys: pytest.CaptureFixture[st
     said = capsys.readouterr().out
     for place in ("on file", "column", "cell"):
         assert f"{word} {place}" in said
+
+
+Failing = Callable[[Exception], None]
+
+
+@pytest.fixture
+def failing() -> Iterator[Failing]:
+    """A command that fails as nobody foresaw, while the test runs."""
+    before = APP.registered_commands[:]
+
+    def add(error: Exception) -> None:
+        def fail() -> None:
+            raise error
+
+        APP.command("fail")(fail)
+
+    yield add
+    APP.registered_commands[:] = before
+
+
+def test_an_unforeseen_error_is_a_sentence_without_secrets(
+    failing: Failing, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, password, fresh = "ghp_" + "x" * 36, "hunter22", "ghs_" + "y" * 36
+    monkeypatch.setenv("MINER_GITHUB_TOKENS", token)
+    monkeypatch.setenv("MINER_DATABASE_URL", f"postgresql+psycopg://me:{password}@h/db")
+    failing(KeyError(f"{token} {fresh} {password}\nhttps://u:pw@host/ " + "long " * 999))
+    assert run(["fail"]) == exits.FATAL
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert len(said) < 600
+    assert "KeyError" in said
+    assert "--debug" in said
+    assert run(["fail", "--debug"]) == exits.FATAL
+    traced = capsys.readouterr().err
+    assert "Traceback" in traced
+    assert "raise error" in traced
+    for secret in (token, fresh, password, "u:pw"):
+        assert secret not in said + traced
+
+
+def test_no_secret_is_shown_where_the_settings_are_wrong(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MINER_DATABASE_URL", "postgresql+psycopg://me:hunt@er22/x@h/db")
+    monkeypatch.setenv("GITHUB_TOKEN", "a-token-of-mine")
+    for words in (["config"], ["config", "--debug"], ["show", "a-token-of-mine"], ["db", "check"]):
+        assert run(words) == exits.WRONG_INPUT
+        said = capsys.readouterr()
+        assert not [word for word in ("er22", "hunt", "token-of") if word in said.out + said.err]
+
+
+@pytest.mark.parametrize(
+    ("words", "both"),
+    [("config", False), ("config --json", False), ("version", False), ("--help", True)],
+)
+def test_a_reader_that_left_is_no_trouble(words: str, both: bool) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    env = {name: value for name, value in os.environ.items() if not name.startswith("MINER_")}
+    ended = subprocess.run(
+        [sys.executable, "-m", "miner", *words.split()],
+        cwd=ROOT,
+        env=env,
+        stdout=write,
+        stderr=write if both else subprocess.PIPE,
+        check=False,
+        text=True,
+    )
+    os.close(write)
+    assert (ended.returncode, ended.stderr or "") == (exits.OK, "")
+
+
+def test_work_goes_on_without_a_listener_to_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w", buffering=1, encoding="utf-8") as nowhere:
+        monkeypatch.setattr(sys, "stderr", nowhere)
+        bars = speech.LineProgress()
+        bars.start("crawl", total=2)
+        bars.advance("crawl", "o/r")
+        bars.end("crawl")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), nowhere.fileno())

@@ -7,8 +7,11 @@ import pytest
 
 from miner.cli import exits
 from miner.cli.nights import close_month
+from miner.cli.reports import reported
 from miner.cli.wiring import now
+from miner.model import Stage, StageReport
 from miner.store import Database
+from miner.verify.stage import IncompleteError
 from tests.miner.cli.conftest import Miner
 from tests.miner.verified import add_instances, candidate
 
@@ -27,6 +30,17 @@ def test_a_step_that_fails_does_not_stop_the_rest(
     assert "verify failed (No container engine answers" in night["summary"]
     assert "assess 0 done" in night["summary"]
     assert len(db.admin.nights()) == 1
+
+
+def test_the_report_of_a_verification_that_gave_up_is_kept(db: Database) -> None:
+    half = StageReport(stage=Stage.VERIFY, done=1, retried=3, started_at=now(), ended_at=now())
+
+    def given_up() -> StageReport:
+        raise IncompleteError("3 tasks could not be verified", report=half)
+
+    with pytest.raises(IncompleteError):
+        reported(db, given_up)
+    assert db.admin.reports() == (half,)
 
 
 def test_last_month_is_published_once(miner: Miner, db: Database) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from miner.errors import NotFoundError, RetryableError
+from miner.errors import (ConfigError, MinerError, NotFoundError, RetryableError, SourceUnavailableError)
 from miner.evaluate.dataset import Dataset, DatasetRow
 from miner.evaluate.predictions import empty_predictions, gold_predictions
 from miner.evaluate.stage import RESULT_S, Hands, Submission, evaluate
@@ -165,12 +165,13 @@ def test_a_broken_machine_is_no_verdict_and_the_next_call_tries_again(database: 
     assert set(states(database).values()) == {UNRESOLVED}
 
 
+@pytest.mark.parametrize("kind", [NotFoundError, SourceUnavailableError, ConfigError])
 def test_a_tree_that_cannot_be_had_keeps_no_other_instance_from_its_grade(
-    database: Database,
+    database: Database, kind: type[MinerError]
 ) -> None:
     def gone(of: DatasetRow) -> Tree:
         if of.instance_id == "o__r-1":
-            raise NotFoundError("The repository o/r is not there any more.")
+            raise kind("The repository o/r is gone, away, or hidden from this token.")
         return tree(of)
 
     report = run(database, [answer(1, GOLD), answer(2, GOLD)], ScriptedGrader(), trees=gone)

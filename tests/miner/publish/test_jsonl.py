@@ -1,5 +1,6 @@
 """JSONL: whole files or none, errors with line and reason, the cutoff on all three dates."""
 
+import json
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -48,6 +49,25 @@ def test_a_bad_line_is_named(tmp_path: Path, text: str | None, sentence: str) ->
     good = canonical(row())
     path.write_text(f"{good}\n{good if text is None else text}\n")
     with pytest.raises(ConfigError, match=sentence):
+        jsonl.read(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"PASS_TO_PASS": ["b", "a"], "FAIL_TO_PASS": ["a"]}, "PASS_TO_PASS: 'a' is in FAIL_TO_PA"),
+        ({"PASS_TO_PASS": '["a"]', "FAIL_TO_PASS": '["a"]'}, "PASS_TO_PASS: 'a' is in FAIL_TO_PA"),
+        ({"merged_at": "2024-05-17T12:00:00"}, "merged_at: .*timezone"),
+        ({"created_at": "2024-05-17T12:00:00"}, "created_at: .*timezone"),
+        ({"issue_created_at": "2024-05-17"}, "issue_created_at: .*timezone"),
+    ],
+)
+def test_a_row_that_contradicts_itself_is_named(
+    tmp_path: Path, changes: dict[str, object], sentence: str
+) -> None:
+    path = tmp_path / "set.jsonl"
+    path.write_text(json.dumps(json.loads(canonical(row())) | changes) + "\n")
+    with pytest.raises(ConfigError, match=rf"set\.jsonl:1: {sentence}"):
         jsonl.read(path)
 
 
