@@ -1,8 +1,10 @@
 """Settings: one sentence a bad value, and no secret in any of them."""
 
 import re
+import shutil
 from pathlib import Path
 
+import certifi
 import pytest
 
 from miner import config
@@ -28,7 +30,7 @@ def test_what_the_machine_trusts_is_trusted_when_nothing_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     bundle = tmp_path / "authorities.pem"
-    bundle.touch()
+    shutil.copy(certifi.where(), bundle)
     monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
     assert config.load().ca_bundle == bundle
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
