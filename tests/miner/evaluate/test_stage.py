@@ -7,7 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from miner.errors import (ConfigError, MinerError, NotFoundError, RetryableError, SourceUnavailableError)
+from miner.errors import (
+    ConfigError,
+    MinerError,
+    NotFoundError,
+    RetryableError,
+    SourceUnavailableError,
+)
 from miner.evaluate.dataset import Dataset, DatasetRow
 from miner.evaluate.predictions import empty_predictions, gold_predictions
 from miner.evaluate.stage import RESULT_S, Hands, Submission, evaluate
