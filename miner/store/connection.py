@@ -1,24 +1,24 @@
-"""One database: how it is reached, how transactions begin, what its errors mean."""
+"""One database: how it is reached, how transactions begin."""
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeVar
 
-from sqlalchemy import Connection, Dialect, Engine, Table, create_engine, event
+from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from miner import __version__
-from miner.errors import ConfigError, MinerError, RetryableError
+from miner.errors import ConfigError, RetryableError
 from miner.model import Clock
+from miner.store.sentences import ContendedError, sentence
 
 BUSY_TIMEOUT_S = 30
 """How long a writer waits for another process's write on SQLite."""
@@ -32,70 +32,6 @@ TIES = 3
 """How often a transaction that lost a tie is begun anew before it is given up."""
 
 T = TypeVar("T")
-
-
-class ContendedError(RetryableError):
-    """The database ended one of two transactions that waited for each other. Nothing was done."""
-
-
-_SQLITE_SENTENCES = MappingProxyType(
-    {
-        "unable to open database file": (
-            ConfigError,
-            "The database {where} cannot be opened; check that its folder exists and is writable.",
-        ),
-        "readonly database": (
-            ConfigError,
-            "The database {where} may only be read; make file and folder writable.",
-        ),
-        "file is not a database": (
-            ConfigError,
-            "{where} is not a database; give another path in the database URL.",
-        ),
-        "disk is full": (
-            RetryableError,
-            "The disk with the database {where} is full; free some space and run this again.",
-        ),
-        "disk I/O error": (
-            RetryableError,
-            "The disk failed under the database {where}; check it and run this again.",
-        ),
-        "database is locked": (
-            RetryableError,
-            "The database {where} is held by another process; run this again when it is done.",
-        ),
-        "malformed": (
-            ConfigError,
-            "The database {where} is damaged; restore it from a copy.",
-        ),
-    }
-)
-
-_POSTGRES_SENTENCES = MappingProxyType(
-    {
-        "28": (ConfigError, "The database {where} refuses this user or password."),
-        "3D000": (ConfigError, "The database {where} does not exist; create it first."),
-        "42501": (ConfigError, "The user may not do this in the database {where}."),
-        "25006": (ConfigError, "The database {where} may only be read now."),
-        "53100": (RetryableError, "The disk of the database {where} is full; free some space."),
-        "53": (RetryableError, "The database {where} is short of resources; run this again later."),
-        "57": (RetryableError, "The database {where} is shutting down; run this again later."),
-        "40": (ContendedError, "Another process was faster in {where}; run this again."),
-        "55P03": (RetryableError, "A row in {where} is held by another process; run this again."),
-    }
-)
-
-
-_POSTGRES_REFUSALS = MappingProxyType(
-    # a refused connection comes without a state, only with the server's words
-    {
-        "authentication failed": "28",
-        "no password supplied": "28",
-        "no pg_hba.conf entry": "28",
-        "role": "28",
-        "does not exist": "3D000",
-    }
-)
 
 
 def utc_now() -> datetime:
@@ -191,18 +127,15 @@ class Sql:
 
     @contextmanager
     def _said(self) -> Iterator[None]:
-        """The driver's error → one sentence of ours."""
+        """The driver's error → one of ours: threads and stages know no others."""
         try:
             yield
         except PoolTimeoutError as error:
             raise RetryableError(
                 f"All connections to {self.where} are in use; run this again with fewer workers."
             ) from error
-        except DatabaseError as error:
-            said = _sentence(error, self.engine.dialect, self.where)
-            if said is None:
-                raise
-            raise said from error
+        except DBAPIError as error:
+            raise sentence(error, self.engine.dialect, self.where) from error
 
 
 def _parsed(url: str) -> URL:
@@ -282,31 +215,6 @@ def _begin_sqlite(connection: Connection) -> None:
     # waiting, so writers take the lock at once; readers do not, or everything would queue.
     write = connection.get_execution_options().get("miner_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-
-
-def _sentence(error: DatabaseError, dialect: Dialect, where: str) -> MinerError | None:
-    if dialect.name == "sqlite":
-        told = str(error.orig)
-        for words, (kind, sentence) in _SQLITE_SENTENCES.items():
-            if words in told:
-                return kind(sentence.format(where=where))
-        return None
-    state = getattr(error.orig, "sqlstate", None)
-    if state is None:
-        told = str(error.orig)
-        known = (_POSTGRES_REFUSALS[words] for words in _POSTGRES_REFUSALS if words in told)
-        state = next(known, "08")
-    for start in (state, state[:2]):
-        if start in _POSTGRES_SENTENCES:
-            kind, sentence = _POSTGRES_SENTENCES[start]
-            return kind(sentence.format(where=where))
-    return _unreachable(where) if state.startswith("08") else None
-
-
-def _unreachable(where: str) -> RetryableError:
-    return RetryableError(
-        f"The database {where} cannot be reached; check address and server, then run this again."
-    )
 
 
 def sqlite_file(url: str) -> Path | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, text
 
-from miner.errors import ConfigError, MinerError, RetryableError, SchemaOutOfDateError
+from miner.errors import ConfigError, FatalError, MinerError, RetryableError, SchemaOutOfDateError
 from miner.store import Database, open_store, upgrade
 from miner.store.connection import Sql
 from tests.miner.store.samples import NOW, later, pull, repo
@@ -105,6 +105,35 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None
     assert "is full; free some space" in said(error)
     with open_store(url) as opened:
         assert opened.admin.status().pulls == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("INSERT INTO watches (name) VALUES (NULL)", "name"),  # IntegrityError
+        ("SELECT * FROM no_such_table", "no_such_table"),
+    ],
+)
+def test_what_no_version_should_ask_is_told_as_well(
+    database: Database, statement: str, words: str
+) -> None:
+    with pytest.raises(FatalError) as error, database._sql.write() as connection:
+        connection.execute(text(statement))
+    assert "`miner db check`" in said(error)
+    assert words in said(error)
+
+
+def test_a_connection_that_was_closed_under_us_is_told(database: Database) -> None:
+    def look() -> None:
+        with database._sql.read() as connection:
+            driver = connection.connection.dbapi_connection
+            assert driver is not None
+            driver.close()
+            connection.execute(text("SELECT 1"))
+
+    with pytest.raises(MinerError) as error:
+        look()
+    said(error)
 
 
 def test_a_reader_does_not_wait_for_a_writer(database: Database) -> None:
