@@ -311,6 +311,16 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DueInstance:
+    """An instance to be measured, and the rows it was read from: what was measured is stored there,
+    also when a newer examination is there by then."""
+
+    instance: Instance
+    candidate_id: int
+    examination_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
     """What the verify stage stores for a candidate: instance or rejection, and all the evidence."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from miner.assess.measure import Measure
-from miner.model import Clock, Instance, Signal, Stage, StageReport
+from miner.model import Clock, DueInstance, Instance, Signal, Stage, StageReport
 from miner.progress import Progress
 
 BATCH = 100
@@ -16,12 +16,12 @@ BATCH = 100
 class Store(Protocol):
     """What assessing reads and leaves."""
 
-    def due_instances(self, *, signal: str, version: int, limit: int) -> Sequence[Instance]:
+    def due_instances(self, *, signal: str, version: int, limit: int) -> Sequence[DueInstance]:
         """Newest instances without that signal of that version (verdict runs not loaded)."""
         ...
 
-    def save_signals(self, signals: Sequence[Signal]) -> None:
-        """Append."""
+    def save_signals(self, found: Sequence[tuple[DueInstance, Signal]]) -> None:
+        """Append, to what was measured."""
         ...
 
 
@@ -53,7 +53,7 @@ def _measure(store: Store, signal: Measure, *, limit: int, progress: Progress) -
         )
         if not due:
             break
-        store.save_signals([_signal(signal, instance) for instance in due])
+        store.save_signals([(each, _signal(signal, each.instance)) for each in due])
         done += len(due)
         progress.advance("assess", f"{signal.name}: {done}", by=len(due))
     return done

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from sqlalchemy import Connection, Row, Select, exists, func, select
 
 from miner.errors import ConfigError, FatalError, SnapshotFrozenError
-from miner.model import Candidate, Instance, Member, Signal, Snapshot, Split
+from miner.model import Candidate, DueInstance, Instance, Member, Signal, Snapshot, Split
 from miner.store import blobs, documents
 from miner.store.connection import Sql
 from miner.store.newest import (
@@ -57,8 +57,14 @@ def read_instances(
 ) -> tuple[Instance, ...]:
     """Load what `current_instances` (perhaps narrowed) selects; verdicts without their runs."""
     rows = connection.execute(query).all()
-    patches = blobs.read(connection, (name for row in rows for name in (row.patch, row.test_patch)))
+    patches = _patches(connection, rows)
     return tuple(_instance(row, patches) for row in rows)
+
+
+def _patches(
+    connection: Connection, rows: Sequence[Row[*tuple[object, ...]]]
+) -> Mapping[str, bytes]:
+    return blobs.read(connection, (name for row in rows for name in (row.patch, row.test_patch)))
 
 
 def _instance(row: Row[*tuple[object, ...]], patches: Mapping[str, bytes]) -> Instance:
@@ -77,7 +83,7 @@ class AssessStore:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
-    def due_instances(self, *, signal: str, version: int, limit: int) -> Sequence[Instance]:
+    def due_instances(self, *, signal: str, version: int, limit: int) -> Sequence[DueInstance]:
         """Newest instances without that signal of that version (verdict runs not loaded)."""
         there = exists().where(
             SIGNALS.c.candidate_id == CANDIDATES.c.id,
@@ -87,30 +93,28 @@ class AssessStore:
         )
         query = current_instances().where(~there).order_by(CANDIDATES.c.instance_id).limit(limit)
         with self._sql.read() as connection:
-            return read_instances(connection, query)
+            rows = connection.execute(query).all()
+            patches = _patches(connection, rows)
+        return tuple(
+            DueInstance(
+                instance=_instance(row, patches),
+                candidate_id=row.candidate_id,
+                examination_id=row.examination_id,
+            )
+            for row in rows
+        )
 
-    def save_signals(self, signals: Sequence[Signal]) -> None:
-        """Append; the same signal of the same version of an instance stays as it is.
-
-        ConfigError for an id that is no instance (now).
-        """
-        wanted = {signal.instance_id for signal in signals}
+    def save_signals(self, found: Sequence[tuple[DueInstance, Signal]]) -> None:
+        """Append to what was measured, be it the newest still or not; the same signal of the same
+        version stays as it is."""
         with self._sql.write() as connection:
-            query = current_instances().where(CANDIDATES.c.instance_id.in_(sorted(wanted)))
-            ids = {
-                row.instance_id: (row.candidate_id, row.examination_id)
-                for row in connection.execute(query)
-            }
-            for signal in signals:
-                if signal.instance_id not in ids:
-                    raise ConfigError(f"{signal.instance_id} is not an instance; verify it first.")
-                candidate_id, examination_id = ids[signal.instance_id]
+            for due, signal in found:
                 self._sql.add_new(
                     connection,
                     SIGNALS,
                     instance_id=signal.instance_id,
-                    candidate_id=candidate_id,
-                    examination_id=examination_id,
+                    candidate_id=due.candidate_id,
+                    examination_id=due.examination_id,
                     name=signal.name,
                     version=signal.version,
                     value=signal.value,

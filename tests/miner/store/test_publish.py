@@ -42,6 +42,11 @@ def refuse_again(database: Database) -> None:
         assert database.verify.save_examined(refused(one), holder=ME, now=NOW)
 
 
+def size(instance_id: str, value: str, *, version: int = 1) -> Signal:
+    """A signal."""
+    return Signal(instance_id=instance_id, name="size", value=value, version=version)
+
+
 def ids(database: Database, first: int | None = None, last: int | None = None) -> list[str]:
     """Instance ids with a merge date in November's days `first` to `last`."""
     window = tuple(None if day is None else NOW.date().replace(day=day) for day in (first, last))
@@ -87,21 +92,29 @@ def test_instances_without_the_signal_are_due_and_the_newest_version_counts(
     verified: Database,
 ) -> None:
     due = verified.assess.due_instances(signal="size", version=1, limit=1)
-    assert [each.candidate.instance_id for each in due] == ["o__r-1"]
+    assert [each.instance.candidate.instance_id for each in due] == ["o__r-1"]
     for version, value in ((2, '"new"'), (1, '"old"'), (1, '"again"')):
-        signal = Signal(instance_id="o__r-1", name="size", value=value, version=version)
-        verified.assess.save_signals((signal,))
+        verified.assess.save_signals([(due[0], size("o__r-1", value, version=version))])
     due = verified.assess.due_instances(signal="size", version=1, limit=9)
-    assert [each.candidate.instance_id for each in due] == ["o__r-2"]
+    assert [each.instance.candidate.instance_id for each in due] == ["o__r-2"]
     found = verified.publish.signals(("o__r-1", "o__r-2"))
     assert {name: dict(values) for name, values in found.items()} == {"o__r-1": {"size": '"new"'}}
 
 
-def test_a_signal_about_nothing_is_refused(database: Database) -> None:
-    with pytest.raises(ConfigError, match="x__y-1 is not an instance"):
-        database.assess.save_signals(
-            (Signal(instance_id="x__y-1", name="size", value="1", version=1),)
-        )
+def test_a_signal_stays_with_the_examination_that_was_measured(verified: Database) -> None:
+    old, other = verified.assess.due_instances(signal="size", version=1, limit=2)
+    for number in (1, 2):
+        verified.admin.request("verify", f"o__r-{number}", author=None, reason="test")
+    second, first = verified.verify.claim(  # the newest first
+        holder=ME, version=1, policy="quick", limit=9, repo=None, now=NOW
+    )
+    verified.verify.save_examined(accepted(first), holder=ME, now=NOW)
+    verified.verify.save_examined(refused(second), holder=ME, now=NOW)
+    verified.assess.save_signals([(old, size("o__r-1", "1")), (other, size("o__r-2", "1"))])
+    assert verified.publish.signals(("o__r-1", "o__r-2")) == {}
+    (due,) = verified.assess.due_instances(signal="size", version=1, limit=9)
+    assert (due.candidate_id, due.instance) == (old.candidate_id, old.instance)
+    assert due.examination_id > old.examination_id
 
 
 def test_a_snapshot_is_frozen(database: Database) -> None:
