@@ -14,11 +14,12 @@ from miner.cli.reports import reported
 from miner.cli.repos import check_name
 from miner.cli.speech import complain, progress, say, say_json, say_report, table
 from miner.cli.wiring import House, now
-from miner.crawl import SOURCES, Source
+from miner.crawl import SOURCES
 from miner.crawl.gharchive import ADDRESS, archived_hints, check_read, gathered, hour_range
 from miner.crawl.keeping import MirrorKeeper
 from miner.crawl.stage import crawl as crawl_stage
-from miner.crawl.tape import KeptMirrors, Player, Recorder
+from miner.crawl.tape import Player, Recorder
+from miner.crawl.taped_git import PlayedMirrors, TapedMirrors
 from miner.errors import ConfigError
 from miner.http import HttpClient, HttpxTransport
 from miner.model import Stage, StageReport
@@ -38,11 +39,13 @@ ArchivePlaceOption = Annotated[
 ]
 RecordOption = Annotated[
     Path | None,
-    typer.Option("--record", help="Tape the API's answers to this file, without secrets."),
+    typer.Option(
+        "--record", help="Tape all that is fetched to this file and FILE.files, without secrets."
+    ),
 ]
 ReplayOption = Annotated[
     Path | None,
-    typer.Option("--replay", help="Crawl from a tape: no network, the mirrors as they are."),
+    typer.Option("--replay", help="Crawl from a tape, without a network."),
 ]
 UNWATCHED_TOLD = 20
 
@@ -75,53 +78,60 @@ def crawl(
         check_name(name)
     first = since(since_text, now=now())
     house = House.of_environment()
-    tapes = Tapes(record=record, replay=replay)
-    with house.store() as store:
+    tapes = Tapes(record=None if dry_run else record, replay=replay)
+    with house.store() as store, _opened(house, tapes) as (client, mirrors):
         names = list(repo or store.crawl.watched())
         if gharchive is not None:
-            names = hinted(house, gharchive, archive, watched=names)
+            names = hinted(client, gharchive, archive, watched=names)
         if dry_run:
             _tell_plan(store, names, since_text, as_json=as_json)
             return
         if gharchive is not None and not names:
             _tell_nothing(as_json=as_json)
             return
-        report = run_crawl(house, store, repos=names, first=first, bars=progress(), tapes=tapes)
+        if replay is None:
+            house.need_token()
+        report = _crawl(store, client, mirrors, repos=names, first=first, bars=progress())
     say_report(report, as_json=as_json)
 
 
 def run_crawl(
-    house: House,
+    house: House, store: Database, *, repos: list[str], first: datetime | None, bars: Progress
+) -> StageReport:
+    """The crawl stage with this house's source and mirrors; its report is kept, also of a crawl
+    in which some repositories failed."""
+    with house.token_client() as client:
+        return _crawl(store, client, house.mirrors(), repos=repos, first=first, bars=bars)
+
+
+def _crawl(
     store: Database,
+    client: HttpClient,
+    mirrors: MirrorKeeper,
     *,
     repos: list[str],
     first: datetime | None,
     bars: Progress,
-    tapes: Tapes | None = None,
 ) -> StageReport:
-    """The crawl stage with this house's source and mirrors; its report is kept, also of a crawl
-    in which some repositories failed."""
-    with _source(house, tapes or Tapes()) as (source, mirrors):
-        return reported(
-            store,
-            lambda: crawl_stage(
-                store.crawl,
-                source=source,
-                mirrors=mirrors,
-                repos=repos,
-                since=first,
-                now=now,
-                progress=bars,
-            ),
-        )
+    return reported(
+        store,
+        lambda: crawl_stage(
+            store.crawl,
+            source=SOURCES["github"](client),
+            mirrors=mirrors,
+            repos=repos,
+            since=first,
+            now=now,
+            progress=bars,
+        ),
+    )
 
 
-def hinted(house: House, days: str, archive: str, *, watched: list[str]) -> list[str]:
+def hinted(client: HttpClient, days: str, archive: str, *, watched: list[str]) -> list[str]:
     """Those of `watched` in which the archive saw merges; the others are told on stderr."""
     start, end = hour_range(days, now=now())
     where = archive if "://" in archive else Path(archive)
-    with house.client() as client:
-        found = gathered(archived_hints(client, start, end, where=where), watched=watched)
+    found = gathered(archived_hints(client, start, end, where=where), watched=watched)
     for hour in found.bad:
         complain(f"{hour.hour}: {hour.error} ({hour.hints} hints were read)")
     check_read(found.bad, start=start, end=end)
@@ -132,17 +142,17 @@ def hinted(house: House, days: str, archive: str, *, watched: list[str]) -> list
 
 
 @contextmanager
-def _source(house: House, tapes: Tapes) -> Iterator[tuple[Source, MirrorKeeper]]:
-    """GitHub and mirrors, live, recorded or replayed."""
+def _opened(house: House, tapes: Tapes) -> Iterator[tuple[HttpClient, MirrorKeeper]]:
+    """The API and the mirrors: live, recorded or replayed."""
     mirrors = house.mirrors()
     if tapes.replay is not None:
         player = Player(tapes.replay)
         with HttpClient(player.base_url, transport=player) as client:
-            yield SOURCES["github"](client), KeptMirrors(mirrors)
+            yield client, PlayedMirrors(mirrors, player)
         return
     if tapes.record is None:
-        with house.source() as source:
-            yield source, mirrors
+        with house.client() as client:
+            yield client, mirrors
         return
     tokens = house.tokens()
     recorder = Recorder(
@@ -152,7 +162,7 @@ def _source(house: House, tapes: Tapes) -> Iterator[tuple[Source, MirrorKeeper]]
         secrets=tokens,
     )
     with HttpClient(house.settings.github_url, tokens=tokens, transport=recorder) as client:
-        yield SOURCES["github"](client), mirrors
+        yield client, TapedMirrors(mirrors, recorder)
 
 
 def _tell_plan(store: Database, names: list[str], since_text: str | None, *, as_json: bool) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from miner import config
-from miner.crawl import SOURCES, Source
 from miner.crawl.github.app import installation_token
 from miner.errors import ConfigError
 from miner.executors import executor as make_executor
@@ -80,22 +79,20 @@ class House:
         ]
         return (*given, *apps)
 
-    @contextmanager
-    def token_client(self) -> Iterator[HttpClient]:
-        """The API with a token. ConfigError without one: GraphQL answers nobody else."""
+    def need_token(self) -> None:
+        """ConfigError without a token: GraphQL answers nobody else."""
         if not self.settings.github_tokens and not self.settings.github_apps:
             raise ConfigError(
                 "Crawling needs a GitHub token; set GITHUB_TOKEN or MINER_GITHUB_TOKENS "
                 "(read access to public repositories is enough)."
             )
-        with self.client() as client:
-            yield client
 
     @contextmanager
-    def source(self) -> Iterator[Source]:
-        """GitHub, with a token."""
-        with self.token_client() as client:
-            yield SOURCES["github"](client)
+    def token_client(self) -> Iterator[HttpClient]:
+        """The API with a token. ConfigError without one."""
+        self.need_token()
+        with self.client() as client:
+            yield client
 
     def workshop(self) -> Workshop:
         """What any worker needs to examine and grade."""

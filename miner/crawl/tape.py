@@ -1,54 +1,58 @@
 """Record a crawl's answers and replay them offline, as JSON lines without secrets.
 
 The first line names the API; each further one is an exchange: what was asked (no header but
-If-None-Match) and what came (only the headers that a crawl reads). Limits and server errors are
-not kept: a replay has nothing to wait for. git is not taped: a replay reads the mirrors that the
-recorded crawl left (`KeptMirrors`).
+If-None-Match) and what came (only the headers that a crawl reads), or a file that was downloaded,
+or what git brought (`taped_git.py`). Limits and server errors are not kept: a replay has nothing to
+wait for. Files and git's packs lie in the folder `<tape>.files`, named by their content.
 """
 
 import base64
+import hashlib
 import json
+import tempfile
+import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from miner.errors import ConfigError, SourceUnavailableError
-from miner.git import Mirror, Mirrors
+from miner.errors import ConfigError, MinerError, NotFoundError, SourceUnavailableError
 from miner.rategate import limit_of
-from miner.wire import Request, Response, Token, Transport
+from miner.wire import Request, Response, Token, Transport, place
 
-VERSION = 1
+VERSION = 2
 _KEPT_HEADERS = frozenset({"content-type", "etag", "location", "link"})
+_CHUNK_BYTES = 1 << 18
 _Key = tuple[str, str, str, str]
 
 
+def files_of(tape: Path) -> Path:
+    """The folder beside a tape for what is too large for a line."""
+    return tape.with_name(f"{tape.name}.files")
+
+
 class Recorder:
-    """A Transport that writes down what passes. `secrets` are blanked in answers."""
+    """A Transport that writes down what passes. `secrets` are blanked in answers. Thread-safe."""
 
     def __init__(
         self, inner: Transport, path: Path, *, base_url: str, secrets: Sequence[Token]
     ) -> None:
         self._inner = inner
         self._secrets = tuple(secrets)
+        self._lock = threading.Lock()
+        self.files = files_of(path)
         try:
             self._file = path.open("w", encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"{path} cannot be written: {error.strerror}.") from None
-        self._write({"tape": VERSION, "base_url": base_url})
+        self.write({"tape": VERSION, "base_url": base_url})
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def send(self, request: Request) -> Response:
@@ -56,21 +60,48 @@ class Recorder:
         response = self._inner.send(request)
         response = replace(response, body=_redacted(response.body, self._secrets))
         if not _is_passing_trouble(response):
-            self._write({"asked": _asked(request), "came": _came(response)})
+            self.write({"asked": _asked(request), "came": _came(response)})
         return response
 
     def stream(self, request: Request) -> Iterator[bytes]:
-        """See Transport; files are not taped."""
-        return self._inner.stream(request)
+        """See Transport. What was read of a file is kept, also when its reader breaks off."""
+        self.files.mkdir(exist_ok=True)
+        digest = hashlib.sha256()
+        trouble: MinerError | None = None
+        with tempfile.NamedTemporaryFile(dir=self.files, delete=False) as kept:
+            try:
+                for piece in self._inner.stream(request):
+                    kept.write(piece)
+                    digest.update(piece)
+                    yield piece
+            except MinerError as error:
+                trouble = error
+                raise
+            finally:
+                kept.flush()
+                self._keep(request.url, Path(kept.name), digest.hexdigest(), trouble)
+
+    def _keep(self, url: str, file: Path, sha256: str, trouble: MinerError | None) -> None:
+        """Name a file by its content, and note it; passing trouble is not kept."""
+        if trouble is not None:
+            file.unlink()
+            if isinstance(trouble, NotFoundError):
+                self.write({"file": url, "is": None})
+            return
+        name = f"file-{sha256}"
+        file.rename(self.files / name)
+        self.write({"file": url, "is": name})
 
     def close(self) -> None:
         """See Transport."""
         self._file.close()
         self._inner.close()
 
-    def _write(self, line: Mapping[str, object]) -> None:
-        self._file.write(json.dumps(line, ensure_ascii=True) + "\n")
-        self._file.flush()
+    def write(self, line: Mapping[str, object]) -> None:
+        """Append a line."""
+        with self._lock:
+            self._file.write(json.dumps(line, ensure_ascii=True) + "\n")
+            self._file.flush()
 
 
 class Player:
@@ -79,13 +110,29 @@ class Player:
     def __init__(self, path: Path) -> None:
         lines = _lines(path)
         self.base_url = str(lines[0]["base_url"])
+        self.files = files_of(path)
         self._answers: dict[_Key, deque[Response]] = {}
-        for line in lines[1:]:
-            asked, came = line["asked"], line["came"]
-            if not isinstance(asked, dict) or not isinstance(came, dict):
-                raise ConfigError(f"{path} is not a tape of this version.")
+        self._streams: dict[str, str | None] = {}
+        self._git: dict[str, list[Mapping[str, object]]] = {}
+        try:
+            for line in lines[1:]:
+                self._take(line)
+        except (KeyError, TypeError, AttributeError):
+            raise ConfigError(f"{path} is not a tape of this version.") from None
+
+    def _take(self, line: Mapping[str, Any]) -> None:
+        if "file" in line:
+            self._streams[line["file"]] = line["is"]
+        elif "git" in line:
+            self._git.setdefault(line["git"].lower(), []).append(line)
+        else:
+            asked = line["asked"]
             key = (asked["method"], asked["url"], asked["body"], asked["if_none_match"])
-            self._answers.setdefault(key, deque()).append(_response(asked["url"], came))
+            self._answers.setdefault(key, deque()).append(_response(asked["url"], line["came"]))
+
+    def git(self, name: str) -> Sequence[Mapping[str, object]]:
+        """What git brought of a repository, in order."""
+        return tuple(self._git.get(name.lower(), ()))
 
     def send(self, request: Request) -> Response:
         """See Transport. SourceUnavailableError for what was never asked."""
@@ -100,33 +147,23 @@ class Player:
         return answers.popleft() if len(answers) > 1 else answers[0]
 
     def stream(self, request: Request) -> Iterator[bytes]:
-        """See Transport; files are not taped."""
-        raise SourceUnavailableError(f"Files are not taped: {request.url}.")
+        """See Transport."""
+        if request.url not in self._streams:
+            raise SourceUnavailableError(f"The tape holds no file {request.url}.")
+        name = self._streams[request.url]
+        if name is None:
+            raise NotFoundError(f"{place(request.url)} does not exist.")
+        try:
+            with (self.files / name).open("rb") as kept:
+                while piece := kept.read(_CHUNK_BYTES):
+                    yield piece
+        except OSError as error:
+            raise ConfigError(
+                f"{self.files / name} cannot be read ({error.strerror}); it belongs to the tape."
+            ) from None
 
     def close(self) -> None:
         """See Transport."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeptMirrors:
-    """Mirrors as they are: `update` fetches nothing."""
-
-    mirrors: Mirrors
-
-    def open(self, name: str) -> Mirror:
-        """See `Mirrors.open`."""
-        return self.mirrors.open(name)
-
-    def update(
-        self,
-        name: str,
-        clone_url: str,  # noqa: ARG002 - nothing is fetched
-        *,
-        refs: Sequence[str] = (),  # noqa: ARG002
-        credentials: tuple[str, str] | None = None,  # noqa: ARG002
-    ) -> Mirror:
-        """The mirror that is there. ConfigError when there is none."""
-        return self.mirrors.open(name)
 
 
 def _asked(request: Request) -> dict[str, str]:

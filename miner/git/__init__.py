@@ -3,6 +3,7 @@
     command.py  how git is run here: clean settings, no prompts, limits, credentials by askpass
     mirrors.py  one bare mirror a repository, made and updated under a lock
     mirror.py   reading a mirror
+    copies.py   a mirror as refs and packs, to be made again elsewhere
     change.py   what git says of one changed file
     tree.py     the files of a commit as a tar
     commits.py  what a commit says of itself

@@ -8,7 +8,7 @@ import fcntl
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from miner.errors import (
     RetryableError,
     SourceUnavailableError,
 )
-from miner.git import command
+from miner.git import command, copies
 from miner.git.mirror import Mirror
 
 FETCH_TIMEOUT_S = 3600
@@ -101,35 +101,43 @@ class Mirrors:
         """
         path = self._path(name)
         remote = _Remote(name, clone_url, credentials, self.ca_bundle, self.root / "askpass.sh")
-        lock = path.with_name(f".{path.name}.lock")
+        with self._written(name) as held:
+            self._write_askpass(remote.askpass)
+            remote = replace(remote, lock=held)
+            if path.is_dir():
+                _clear(path)
+                remote.fetch(path, refs)
+                self._tidy(path)
+            else:
+                _create(path, lambda made: remote.fetch(made, refs))
+        return Mirror(path, name)
+
+    def restore(self, name: str, *, refs: Mapping[str, str], packs: Sequence[Path]) -> Mirror:
+        """Create or complete from what `copies` made of a mirror elsewhere; no server is asked.
+
+        ConfigError when the packs are not whole.
+        """
+        path = self._path(name)
+        with self._written(name):
+            if path.is_dir():
+                _clear(path)
+                copies.fill(path, named=refs, packs=packs)
+            else:
+                _create(path, lambda made: copies.fill(made, named=refs, packs=packs))
+        return Mirror(path, name)
+
+    @contextmanager
+    def _written(self, name: str) -> Iterator[int]:
+        """The mirror's lock, an open file. RetryableError where the disk is at fault."""
+        path = self._path(name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._write_askpass(remote.askpass)
-            with _locked(lock) as held:
-                remote = replace(remote, lock=held)
-                if path.is_dir():
-                    _clear(path)
-                    remote.fetch(path, refs)
-                    self._tidy(path)
-                else:
-                    self._create(path, remote, refs)
+            with _locked(path.with_name(f".{path.name}.lock")) as held:
+                yield held
         except OSError as error:
             raise RetryableError(
                 f"The mirror of {name} cannot be written below {self.root}: {error.strerror}."
             ) from error
-        return Mirror(path, name)
-
-    def _create(self, path: Path, remote: "_Remote", refs: Sequence[str]) -> None:
-        """Fetch into a folder of another name and rename it: a mirror is there whole or not."""
-        for left_over in path.parent.glob(f".{path.name}.new-*"):
-            shutil.rmtree(left_over)
-        made = Path(tempfile.mkdtemp(prefix=f".{path.name}.new-", dir=path.parent))
-        try:
-            command.run(made, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"])
-            remote.fetch(made, refs)
-            made.rename(path)
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
 
     def _tidy(self, git_dir: Path) -> None:
         """Pack what many small fetches left. Unreachable commits stay: they may be a pull's base.
@@ -265,6 +273,19 @@ def _failure(name: str, error: str) -> MinerError:
         return BadItemError(f"{name} does not exist or refuses the token; check both.")
     last = error.strip().splitlines()[-1:] or ["git said nothing"]
     return SourceUnavailableError(f"{name} cannot be fetched now: {last[0]}.")
+
+
+def _create(path: Path, fill: Callable[[Path], object]) -> None:
+    """Fill a folder of another name and rename it: a mirror is there whole or not."""
+    for left_over in path.parent.glob(f".{path.name}.new-*"):
+        shutil.rmtree(left_over)
+    made = Path(tempfile.mkdtemp(prefix=f".{path.name}.new-", dir=path.parent))
+    try:
+        command.run(made, ["init", "--quiet", "--bare", "--template=", "--initial-branch=main"])
+        fill(made)
+        made.rename(path)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def _clear(git_dir: Path) -> None:

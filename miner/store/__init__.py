@@ -9,6 +9,7 @@ going on now.
     connection.py  transactions, errors in words      tables/       every table and column
     migrate.py     Alembic from code                  documents.py  frozen values ↔ JSON
     ownership.py   another program's database is left alone
+    sentences.py   a driver's errors in words
     blobs.py       content-addressed bytes            newest.py     what counts now
     leases.py      claims                             examinations.py, results.py  evidence ↔ rows
     crawl.py split.py verify.py publish.py evaluate.py admin.py     one a consumer

@@ -2,7 +2,11 @@
 
 import gzip
 import json
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -64,18 +68,72 @@ def test_what_failed_is_told_and_what_was_stored_is_kept(
     assert (report.done, report.retried) == (1, 1)
 
 
-def test_a_crawl_is_recorded_and_replayed_without_api(
+def test_a_crawl_is_recorded_and_replayed_without_a_network(
     miner: Miner, db: Database, forge: Forge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     words = ("crawl", "--repo", "demo/tally", "--json")
     live = counts(miner(*words, "--record", "tape.jsonl").out)
     assert forge.token not in (tmp_path / "tape.jsonl").read_text()
-    (tmp_path / "miner.db").unlink()
-    miner("db", "upgrade")
+    monkeypatch.setenv("MINER_DATA_DIR", str(tmp_path / "elsewhere"))
     monkeypatch.delenv("MINER_GITHUB_TOKENS")
+    miner("db", "upgrade")
     asked = len(forge.requests.entries)
-    assert counts(miner(*words, "--replay", "tape.jsonl").out) == live
+    again = miner(*words, "--replay", "tape.jsonl")
+    assert counts(again.out) == live
     assert len(forge.requests.entries) == asked
+    shown = json.loads(miner("funnel", "--json").out)
+    assert shown  # the mirror is there: what was replayed can be split
+    assert miner("split", "--json").code == exits.OK
+    other = miner("crawl", "--repo", "demo/ledger", "--replay", "tape.jsonl")
+    assert (other.code, "The tape holds no answer" in other.err) == (exits.TRY_AGAIN, True)
+
+
+def test_what_the_archive_hinted_is_taped_too(
+    miner: Miner, db: Database, forge: Forge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    files = tmp_path / "site"
+    files.mkdir()
+    line = (
+        '{"type":"PullRequestEvent","repo":{"id":1,"name":"demo/ledger"},'
+        f'"payload":{{"action":"merged","number":2}},"created_at":"{DAY}T00:00:00Z"}}'
+    )
+    (files / f"{DAY}-0.json.gz").write_bytes(gzip.compress(line.encode()))
+    (files / f"{DAY}-1.json.gz").write_bytes(gzip.compress(line.encode())[:-9])
+    (files / f"{DAY}-2.json.gz").write_bytes(b"no gzip" * 99)
+    words = ("crawl", "--gharchive", f"{DAY}-0..{DAY}-3", "--json")
+    miner("repos", "add", "demo/tally", "demo/ledger")
+    with archive_site(files) as address:
+        live = miner(*words, "--archive", address, "--record", "tape.jsonl")
+    assert counts(live.out)["repositories_changed"] == 1
+    assert f"{DAY}-1: The gzip is cut off" in live.err
+    assert f"{DAY}-2: The gzip is corrupt" in live.err
+    assert f"{DAY}-3: 127.0.0.1/{DAY}-3.json.gz does not exist." in live.err
+    monkeypatch.setenv("MINER_DATA_DIR", str(tmp_path / "elsewhere"))
+    miner("db", "upgrade")
+    miner("repos", "add", "demo/tally", "demo/ledger")
+    again = miner(*words, "--archive", address, "--replay", "tape.jsonl")
+    assert (counts(again.out), again.err) == (counts(live.out), live.err)
+
+
+@contextmanager
+def archive_site(folder: Path) -> Iterator[str]:
+    """A site that serves the folder's files; its address."""
+    handler = partial(QuietHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Says nothing on stderr."""
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,12 @@ from sqlalchemy import Column, ScalarSelect, func, select
 from miner.crawl.github import GitHub
 from miner.crawl.keeping import MirrorKeeper
 from miner.crawl.stage import IncompleteError, crawl
-from miner.crawl.tape import KeptMirrors, Player, Recorder
+from miner.crawl.tape import Player, Recorder
+from miner.crawl.taped_git import PlayedMirrors, TapedMirrors
 from miner.demo import Forge, ForgeData, made_forge, serve
 from miner.demo import faults as fault
 from miner.demo.synthetic import synthetic
-from miner.errors import MinerError
+from miner.errors import ConfigError, MinerError
 from miner.git import Mirrors
 from miner.http import HttpClient, HttpxTransport
 from miner.model import PullRequest, StageReport
@@ -232,24 +233,49 @@ def test_a_repository_that_vanishes_while_it_is_crawled_leaves_the_others(
     assert {pull.repo for pull in stored(database)} == {"demo/ledger"}
 
 
+@pytest.mark.parametrize("mirror", ["new", "old"])
 def test_a_taped_crawl_is_replayed_offline_to_equal_rows(
-    data: ForgeData, tmp_path: Path, database: Database
+    mirror: str, data: ForgeData, tmp_path: Path, database: Database
 ) -> None:
     tape = tmp_path / "tape.jsonl"
     mirrors = Mirrors(tmp_path / "mirrors")
     with serve(data) as forge:
+        if mirror == "old":
+            mirrors.update(ONE[0], f"{forge.base_url}/{ONE[0]}.git")
         forge.faults.add(fault.server_error(502), when=fault.of("core"))
         token = Token(forge.token)
         recorder = Recorder(HttpxTransport(), tape, base_url=forge.base_url, secrets=[token])
-        crawled(database, forge, mirrors, transport=recorder)
+        crawled(database, forge, TapedMirrors(mirrors, recorder), transport=recorder)
     live = stored(database)
     again = f"sqlite:///{tmp_path}/again.db"
     upgrade(again)
     player = Player(tape)
+    played = PlayedMirrors(Mirrors(tmp_path / "elsewhere"), player)
     with open_store(again) as other:
-        crawled(other, forge, KeptMirrors(mirrors), transport=player)
-        assert stored(other) == live
-    assert forge.token not in tape.read_text()
+        crawled(other, forge, played, transport=player)  # the forge is gone
+        assert (stored(other), left(other)) == (live, left(database))
+    assert all(pull.base.commit and pull.diff for pull in live)
+    on_tape = [tape, *tape.with_name("tape.jsonl.files").iterdir()]
+    assert len(on_tape) > 2
+    assert not any(forge.token.encode() in file.read_bytes() for file in on_tape)
+
+
+def test_a_tape_whose_packs_are_gone_says_so(
+    data: ForgeData, tmp_path: Path, database: Database
+) -> None:
+    tape = tmp_path / "tape.jsonl"
+    with serve(data) as forge:
+        recorder = Recorder(HttpxTransport(), tape, base_url=forge.base_url, secrets=[])
+        mirrors = TapedMirrors(Mirrors(tmp_path / "mirrors"), recorder)
+        crawled(database, forge, mirrors, transport=recorder)
+    for pack in tape.with_name("tape.jsonl.files").glob("*.pack"):
+        pack.unlink()
+    again = f"sqlite:///{tmp_path}/again.db"
+    upgrade(again)
+    player = Player(tape)
+    played = PlayedMirrors(Mirrors(tmp_path / "elsewhere"), player)
+    with open_store(again) as other, pytest.raises(ConfigError, match="pack is missing"):
+        crawled(other, forge, played, transport=player)
 
 
 @pytest.fixture(scope="module")
