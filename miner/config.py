@@ -258,7 +258,7 @@ def _refuse_unknown() -> None:
             continue
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {close[0]}?" if close else "`miner config` lists them."
-        raise ConfigError(f"{name} is no setting; {hint}")
+        raise ConfigError(f"{name} is not a setting; {hint}")
 
 
 def _sentence(error: object) -> str:

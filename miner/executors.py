@@ -29,7 +29,7 @@ def executor(
     if name not in EXECUTORS:
         raise ConfigError(f"There is no executor {name!r}; choose {' or '.join(EXECUTORS)}.")
     if workers < 1:
-        raise ConfigError(f"{workers} workers cannot work; give at least 1.")
+        raise ConfigError(f"Workers must be 1 or more, not {workers}.")
     if name == "threads":
         with ThreadPoolExecutor(max_workers=workers, thread_name_prefix="worker") as pool:
             yield pool

@@ -59,9 +59,9 @@ _WHAT_TO_DO = {
         "The Debian mirror cannot be reached from the container engine: check its network."
     ),
     Cause.CERTIFICATE: (
-        "The package index's certificate is not trusted: name your CA bundle in the settings."
+        "The package index's certificate is not trusted: set MINER_CA_BUNDLE to your CA file."
     ),
-    Cause.RATE_LIMITED: "The package index asks for patience: try again later.",
+    Cause.RATE_LIMITED: "The package index limits our rate: try again later.",
 }
 
 

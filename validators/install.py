@@ -26,7 +26,7 @@ _PATH = f"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:{VENV}/bi
 
 _NO_DATES = (
     "The package index does not say when its files were uploaded, so packages cannot be chosen as"
-    " of a date: name one that does in the settings."
+    " of a date: set MINER_INDEX_URL to one that does (PEP 700)."
 )
 _SHORT_S = 120.0
 _READ_MB = 64

@@ -28,10 +28,12 @@ def differences(
     gates = expected_gates(wanted)
     for name, gate in gates.items():
         if rejected.get(name) != gate:
-            found.append(f"{name}: must be rejected by {gate}, is {rejected.get(name, 'not')}")
+            found.append(
+                f"{name}: should be rejected by {gate}, but is {rejected.get(name, 'not')}"
+            )
     known = {want.instance_id for want in wanted.instances} | set(gates)
     strangers = sorted((set(fail_to_pass) | set(rejected)) - known)
-    return (*found, *(f"{name}: nobody knows of it" for name in strangers))
+    return (*found, *(f"{name}: is not expected in the demo" for name in strangers))
 
 
 def as_expected(want: ExpectedInstance, fail_to_pass: Sequence[str]) -> bool:

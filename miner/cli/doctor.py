@@ -88,5 +88,5 @@ def _disk(folder: Path) -> Finding:
     free_gb = shutil.disk_usage(place).free / 1e9
     text = f"{free_gb:.0f} GB free below {place}"
     if free_gb < FREE_GB:
-        text += f"; {FREE_GB} GB or more are wanted"
+        text += f"; {FREE_GB} GB or more are needed"
     return Finding(what="disk", good=free_gb >= FREE_GB, text=text)

@@ -49,7 +49,7 @@ def ago(now: datetime, what: str, **age: int) -> datetime:
     try:
         return now - timedelta(**age)
     except OverflowError:
-        raise ConfigError(f"{what} lies before all calendars; give less.") from None
+        raise ConfigError(f"{what} is too far back; give a smaller number.") from None
 
 
 def day(text: str, *, option: str) -> date:

@@ -199,7 +199,7 @@ class HttpClient:
         if wait_s <= 0:
             return
         if wait_s > self._max_wait_s or lane.strikes >= MAX_STRIKES:
-            hint = "" if lane.token else " Without a token the budget is small; set one."
+            hint = "" if lane.token else " Without a token the limit is low; set GITHUB_TOKEN."
             raise RateLimitedError(
                 f"{urlsplit(url).hostname} asks to wait until {until:%Y-%m-%d %H:%M:%S} UTC "
                 f"({resource}); run the same command again after that.{hint}",
@@ -279,7 +279,8 @@ class HttpClient:
             case 401:
                 what = "refuses the token" if self.has_token else "wants a token"
                 return ConfigError(
-                    f"{urlsplit(response.url).hostname} {what} (401): set a good one."
+                    f"{urlsplit(response.url).hostname} {what} (401): "
+                    "set a valid one (GITHUB_TOKEN)."
                 )
             case 404 | 410 if response.answer is not None:
                 return NotFoundError(f"{where} does not exist, or this token may not see it.")

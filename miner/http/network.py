@@ -57,7 +57,7 @@ class HttpxTransport:
             raise _transport_error(error, request) from None  # its request holds the token
         except (httpx.InvalidURL, httpx.DecodingError) as error:
             raise SourceUnavailableError(
-                f"{place(request.url)} did not answer in order ({type(error).__name__})."
+                f"{place(request.url)} sent an invalid response ({type(error).__name__})."
             ) from None
 
 

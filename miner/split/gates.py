@@ -142,9 +142,7 @@ def linked_issue(context: Context) -> Refusal | None:
     if not misfits:
         mentioned = sorted({f"#{link.number}" for link in pull.links})
         tail = f" (it mentions {', '.join(mentioned[:5])})" if mentioned else ""
-        return Refusal(
-            gate=Gate.NO_LINKED_ISSUE, detail=f"The pull says of no issue that it closes it{tail}."
-        )
+        return Refusal(gate=Gate.NO_LINKED_ISSUE, detail=f"The pull closes no issue{tail}.")
     first = min(misfits, key=lambda misfit: _MISFITS.index(misfit.gate))
     facts = "; ".join(misfit.detail for misfit in misfits[:5])
     return Refusal(gate=first.gate, detail=f"No closing link holds: {facts}.")

@@ -62,7 +62,7 @@ def test_the_common_variable_for_a_token_works(monkeypatch: pytest.MonkeyPatch) 
         ("MINER_CA_BUNDLE", "/dev/null", "MINER_CA_BUNDLE: names no file."),
         ("MINER_EXECUTOR", "dask", "MINER_EXECUTOR=dask needs MINER_DASK_ADDRESS"),
         ("MINER_ADVISOR_URL", "http://h/v1", "MINER_ADVISOR_URL needs MINER_ADVISOR_MODEL."),
-        ("MINER_WORKRES", "2", "MINER_WORKRES is no setting; did you mean MINER_WORKERS?"),
+        ("MINER_WORKRES", "2", "MINER_WORKRES is not a setting; did you mean MINER_WORKERS?"),
     ],
 )
 def test_a_bad_value_is_one_sentence(

@@ -17,7 +17,7 @@ def where(number: int) -> tuple[int, int]:
     ("name", "workers", "address", "words"),
     [
         ("ray", 2, None, "no executor 'ray'; choose threads or dask"),
-        ("threads", 0, None, "0 workers cannot work"),
+        ("threads", 0, None, "Workers must be 1 or more, not 0"),
         ("dask", 2, None, "needs the address of its scheduler"),
     ],
 )

@@ -226,7 +226,8 @@ class DockerEngine:
             )
         except ImageNotFound as error:
             raise EngineUnavailableError(
-                f"The image {spec.image.tag or spec.image.digest} is gone: it will be made again."
+                f"The image {spec.image.tag or spec.image.digest} is gone: "
+                "run the command again to make it anew."
             ) from error
         return str(created["Id"])
 

@@ -85,7 +85,9 @@ def missing(answer: Answer, name: str) -> MinerError:
     """The error for a thing that the answer lacks. Only a clear no says that it is gone."""
     said = {problem.type: problem.message for problem in answer.problems}
     if "NOT_FOUND" in said:
-        return NotFoundError(f"{name} is not there, or hidden from this token: {said['NOT_FOUND']}")
+        return NotFoundError(
+            f"{name} does not exist or is not visible to this token: {said['NOT_FOUND']}"
+        )
     if "FORBIDDEN" in said:
         return BadItemError(f"This token may not read {name}: {said['FORBIDDEN']}")
     why = next(iter(said.values()), "null without a reason")
