@@ -1,11 +1,12 @@
 """`miner gates`: the limits that a pull must keep to become a candidate."""
 
-import getpass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from miner.cli.options import AuthorOption
+from miner.cli.options import author as known_author
 from miner.cli.speech import say
 from miner.cli.wiring import House, gate_policy
 from miner.errors import ConfigError
@@ -16,7 +17,6 @@ GROUP = typer.Typer(no_args_is_help=True, help="The limits a pull must keep.")
 FileArgument = Annotated[
     Path, typer.Argument(help="JSON with what you change; `gates show` prints all there is.")
 ]
-AuthorOption = Annotated[str | None, typer.Option("--author", help="Who says so; default: you.")]
 
 
 @GROUP.command("show")
@@ -33,8 +33,7 @@ def set_policy(file: FileArgument, author: AuthorOption = None) -> None:
         policy = policy_from_json(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} cannot be read as text: {error}.") from error
+    who = known_author(author)
     with House.of_environment().store() as store:
-        changed = store.admin.set_gate_policy(
-            policy.digest, policy.to_json(), author=author or getpass.getuser()
-        )
+        changed = store.admin.set_gate_policy(policy.digest, policy.to_json(), author=who)
     say("in force; `miner split` judges every pull again" if changed else "in force already")

@@ -1,5 +1,6 @@
 """Options that several commands share: same name, same meaning everywhere."""
 
+import getpass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated
 
@@ -27,6 +28,7 @@ SinceOption = Annotated[
         "--since", help="First crawl: from this day (2024-05-01) or so long ago (30d, 12h)."
     ),
 ]
+AuthorOption = Annotated[str | None, typer.Option("--author", help="Who says so; default: you.")]
 
 NO_LIMIT = 1_000_000
 
@@ -74,3 +76,13 @@ def window(first: str | None, last: str | None) -> tuple[date | None, date | Non
 def maybe_day(text: str | None, *, option: str) -> date | None:
     """A date, or None when the option was not given."""
     return None if text is None else day(text, option=option)
+
+
+def author(given: str | None) -> str:
+    """Who says so: the given name, else the user's. ConfigError where this user has no name."""
+    if given:
+        return given
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # KeyError before Python 3.13
+        raise ConfigError("The user who runs this has no name here; give --author.") from None

@@ -1,6 +1,5 @@
 """`miner recipes`: how a repository is built and tested, where inference needs a hand."""
 
-import getpass
 import json
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +7,8 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from miner.cli.options import JsonOption
+from miner.cli.options import AuthorOption, JsonOption
+from miner.cli.options import author as known_author
 from miner.cli.repos import check_known, check_name, stranger
 from miner.cli.speech import complain, progress, say, say_json, table
 from miner.cli.stages import PolicyOption
@@ -31,7 +31,6 @@ FileArgument = Annotated[
 KeyOption = Annotated[
     str | None, typer.Option("--environment-key", help="Only for this environment.")
 ]
-AuthorOption = Annotated[str | None, typer.Option("--author", help="Who says so; default: you.")]
 
 
 @GROUP.command("show")
@@ -68,9 +67,8 @@ def set_recipe(
 ) -> None:
     """Store a recipe that wins over inferred ones; the repository's tasks are due again."""
     check_name(repo)
-    recipe = read_recipe(file)
+    recipe, who = read_recipe(file), known_author(author)
     with House.of_environment().store() as store:
-        who = author or getpass.getuser()
         store.admin.set_recipe(repo, recipe, author=who, environment_key=key)
         hint = stranger(store, repo)
     if hint is not None:

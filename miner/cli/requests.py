@@ -1,11 +1,11 @@
 """`miner request`: work beyond what is due."""
 
-import getpass
 from typing import Annotated
 
 import typer
 
-from miner.cli.options import LimitOption, ago
+from miner.cli.options import AuthorOption, LimitOption, ago
+from miner.cli.options import author as known_author
 from miner.cli.speech import say
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
@@ -22,15 +22,18 @@ DaysOption = Annotated[
 
 
 @GROUP.command("verify")
-def verify_again(ids: IdsArgument, reason: ReasonOption = "asked for") -> None:
+def verify_again(
+    ids: IdsArgument, reason: ReasonOption = "asked for", author: AuthorOption = None
+) -> None:
     """Make instances or candidates due for verification once more, parked ones too."""
+    who = known_author(author)
     with House.of_environment().store() as store:
         for instance_id in ids:
             found = store.admin.evidence(instance_id)
             if found is None or found.candidate is None:
                 raise ConfigError(f"There is no candidate {instance_id!r}; nothing was asked for.")
         for instance_id in ids:
-            store.admin.request("verify", instance_id, author=getpass.getuser(), reason=reason)
+            store.admin.request("verify", instance_id, author=who, reason=reason)
     say(f"{len(ids)} asked for; `miner verify` does it")
 
 

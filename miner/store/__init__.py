@@ -6,7 +6,8 @@ otherwise. So every stage may be killed at any moment and run twice: what is the
 what is missing is due. Only leases and the place of a crawl under way are updated: they say what is
 going on now.
 
-    connection.py  transactions, errors in words      tables/       every table and column
+    connection.py  how transactions begin             tables/       every table and column
+    sentences.py   what a driver's error means
     migrate.py     Alembic from code                  documents.py  frozen values ↔ JSON
     ownership.py   another program's database is left alone
     sentences.py   a driver's errors in words

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from miner.errors import ConfigError
 from miner.evaluate.predictions import read_predictions
 from miner.store import Database
 from tests.miner.cli.conftest import Miner
+from tests.miner.store.samples import with_candidates
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,26 @@ def test_wrong_words(miner: Miner, db: Database, words: tuple[str, ...], sentenc
     assert answer.code == exits.WRONG_INPUT
     assert sentence in answer.err
     assert "Traceback" not in answer.err
+
+
+def test_a_user_without_a_name_is_asked_for_one(
+    miner: Miner, db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000_000)
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "gates.json").write_text("{}")
+    (tmp_path / "recipe.json").write_text('{"python": "3.12", "test_cmd": "pytest"}')
+    with_candidates(db, 7)
+    for words in (
+        ("gates", "set", "gates.json"),
+        ("recipes", "set", "o/r", "recipe.json"),
+        ("request", "verify", "o__r-7"),
+    ):
+        answer = miner(*words)
+        assert answer.code == exits.WRONG_INPUT
+        assert answer.err.endswith("has no name here; give --author.\n")
+        assert miner(*words, "--author", "Ada").code == exits.OK
 
 
 def test_a_folder_that_is_a_file(
