@@ -159,13 +159,17 @@ def gate_policy(store: Database) -> GatePolicy:
 
 
 def demo_house(house: House, *, data_dir: Path, github_url: str, token: str) -> House:
-    """The same machine, but the demo's forge and the demo's own folder."""
+    """The same machine, but the demo's forge and the demo's own folder: nobody else is asked."""
     settings = house.settings.model_copy(
         update={
             "data_dir": data_dir,
             "database_url": None,
             "github_url": github_url,
             "github_tokens": (SecretStr(token),),
+            "github_apps": (),
+            "advisor_url": None,
+            "advisor_model": None,
+            "advisor_key": None,
             "policy": "quick",
         }
     )
