@@ -15,7 +15,7 @@ from miner.cli.differences import differences, expected_gates
 from miner.cli.grades import grade, of_models
 from miner.cli.options import NO_LIMIT
 from miner.cli.passes import mine
-from miner.cli.snapshots import recipe_text
+from miner.cli.snapshots import recipe_text, run_publish
 from miner.cli.speech import complain, progress, say, say_report
 from miner.cli.wiring import House, demo_house, now
 from miner.demo import ForgeData, build_forge, load_forge, serve
@@ -143,14 +143,7 @@ def _publish(store: Database) -> Snapshot:
             "The demo's snapshot was published with other content, by another version or after a "
             "failure of the machine; begin again with `miner demo --fresh`."
         )
-    return publish_stage.publish(
-        store.publish,
-        name=SNAPSHOT,
-        window=(None, None),
-        dockerfile=recipe_text,
-        now=now(),
-        progress=progress(),
-    )
+    return run_publish(store, name=SNAPSHOT, window=(None, None))[0]
 
 
 def _grade(house: House, store: Database, export: Path, kind: str) -> list[Evaluation]:

@@ -6,12 +6,11 @@ import typer
 
 from miner.cli.crawling import run_crawl
 from miner.cli.options import NO_LIMIT, JsonOption
-from miner.cli.snapshots import recipe_text
+from miner.cli.snapshots import run_publish
 from miner.cli.speech import complain, progress, report_document, say, say_json
 from miner.cli.stages import run_assess, run_split, run_verify
 from miner.cli.wiring import House, now
-from miner.model import Stage, StageReport
-from miner.publish import stage as publish_stage
+from miner.model import StageReport
 from miner.schedule import DEFAULT_AT, Night, Step, month_to_close
 from miner.schedule import nightly as nightly_pass
 from miner.schedule import schedule as keep_schedule
@@ -83,26 +82,7 @@ def one_pass(house: House, store: Database) -> Night:
 
 def close_month(store: Database) -> StageReport | None:
     """Publish last month's instances, once, when there are any."""
-    started_at = now()
-    due = month_to_close(store.publish.snapshots(), today=started_at.date())
+    due = month_to_close(store.publish.snapshots(), today=now().date())
     if due is None or not store.publish.instances(window=due[1]):
         return None
-    name, window = due
-    snapshot = publish_stage.publish(
-        store.publish,
-        name=name,
-        window=window,
-        dockerfile=recipe_text,
-        now=started_at,
-        progress=progress(),
-    )
-    report = StageReport(
-        stage=Stage.PUBLISH,
-        done=len(snapshot.members),
-        rejected=len(snapshot.excluded),
-        counts={name: len(snapshot.members)},
-        started_at=started_at,
-        ended_at=now(),
-    )
-    store.admin.save_report(report)
-    return report
+    return run_publish(store, name=due[0], window=due[1])[1]

@@ -1,5 +1,6 @@
 """`miner publish`, `export`: instances → a dated snapshot → a file."""
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +10,10 @@ from miner.cli.options import DryRunOption, JsonOption, maybe_day, window
 from miner.cli.speech import progress, say, say_json, table
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
-from miner.model import Snapshot
+from miner.model import Snapshot, Stage, StageReport
 from miner.publish import stage
 from miner.publish.formats import FORMATS, jsonl
+from miner.store import Database
 from validators.dockerfile import dockerfile
 from validators.model import Recipe
 
@@ -56,14 +58,7 @@ def publish(
                 store.publish, name=chosen, window=merged, dockerfile=recipe_text, now=moment
             )
         else:
-            snapshot = stage.publish(
-                store.publish,
-                name=chosen,
-                window=merged,
-                dockerfile=recipe_text,
-                now=moment,
-                progress=progress(),
-            )
+            snapshot, _ = run_publish(store, name=chosen, window=merged)
     tell(snapshot, as_json=as_json)
 
 
@@ -117,6 +112,31 @@ def newest(store: stage.Store) -> str:
     if not snapshots:
         raise ConfigError("There is no snapshot yet; `miner publish` makes the first.")
     return snapshots[-1].name
+
+
+def run_publish(
+    store: Database, *, name: str, window: tuple[date | None, date | None]
+) -> tuple[Snapshot, StageReport]:
+    """The publish stage; its report is kept."""
+    started_at = now()
+    snapshot = stage.publish(
+        store.publish,
+        name=name,
+        window=window,
+        dockerfile=recipe_text,
+        now=started_at,
+        progress=progress(),
+    )
+    report = StageReport(
+        stage=Stage.PUBLISH,
+        done=len(snapshot.members),
+        rejected=len(snapshot.excluded),
+        counts={name: len(snapshot.members)},
+        started_at=started_at,
+        ended_at=now(),
+    )
+    store.admin.save_report(report)
+    return snapshot, report
 
 
 def recipe_text(recipe: Recipe) -> str:

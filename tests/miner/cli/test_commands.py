@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from miner.cli import exits
+from miner.model import Stage
 from miner.store import Database
 from tests.miner.cli.conftest import Miner
 from tests.miner.store.samples import NOW, repo
@@ -58,8 +59,10 @@ def test_publish_and_export(miner: Miner, db: Database, tmp_path: Path) -> None:
     add_instances(db, candidate(1), candidate(2))
     assert "2 instances" in miner("publish", "--name", "2026-11-29", "--dry-run").out
     assert miner("leaderboard").code == exits.WRONG_INPUT
+    assert db.admin.reports(stage=Stage.PUBLISH) == ()
     assert miner("publish", "--name", "2026-11-29").code == exits.OK
     assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    assert [report.done for report in db.admin.reports(stage=Stage.PUBLISH)] == [2, 2]
     assert miner("export", "--out", "all.jsonl").out == (
         "all.jsonl: 2 of the 2 instances of 2026-11-29\n"
     )
