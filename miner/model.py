@@ -336,7 +336,7 @@ class StoredRecipe:
 
     repo: str
     recipe: Recipe
-    environment_key: str | None  # None: for the whole repository
+    environment_key: str | None  # of the environment it was learned in
     author: str | None  # a person, or None when learned
     made_at: datetime
 

@@ -28,9 +28,6 @@ InstanceArgument = Annotated[str, typer.Argument(help="An instance or candidate:
 FileArgument = Annotated[
     Path, typer.Argument(help="A JSON file with the fields of install_config that you set.")
 ]
-KeyOption = Annotated[
-    str | None, typer.Option("--environment-key", help="Only for this environment.")
-]
 
 
 @GROUP.command("show")
@@ -46,13 +43,13 @@ def show(repo: RepoArgument, as_json: JsonOption = False) -> None:
         return
     table(
         f"Recipes of {repo}: {len(stored)}",
-        ["author", "since", "python", "environment", "install", "test"],
+        ["author", "since", "python", "learned in", "install", "test"],
         [
             [
                 row.author or "learned",
                 f"{row.made_at:%Y-%m-%d}",
                 row.recipe.python,
-                (row.environment_key or "all")[:12],
+                (row.environment_key or "")[:12],
                 " ".join(row.recipe.requirements),
                 row.recipe.test_cmd,
             ]
@@ -62,14 +59,12 @@ def show(repo: RepoArgument, as_json: JsonOption = False) -> None:
 
 
 @GROUP.command("set")
-def set_recipe(
-    repo: RepoArgument, file: FileArgument, key: KeyOption = None, author: AuthorOption = None
-) -> None:
+def set_recipe(repo: RepoArgument, file: FileArgument, author: AuthorOption = None) -> None:
     """Store a recipe that wins over inferred ones; the repository's tasks are due again."""
     check_name(repo)
     recipe, who = read_recipe(file), known_author(author)
     with House.of_environment().store() as store:
-        store.admin.set_recipe(repo, recipe, author=who, environment_key=key)
+        store.admin.set_recipe(repo, recipe, author=who)
         hint = stranger(store, repo)
     if hint is not None:
         complain(f"no repository {repo} was crawled or is watched here yet{hint}")

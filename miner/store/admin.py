@@ -113,16 +113,14 @@ class AdminStore:
             watched = connection.execute(select(WATCHES.c.name).distinct()).scalars().all()
         return sorted({*crawled, *watched})
 
-    def set_recipe(
-        self, repo: str, recipe: Recipe, *, author: str, environment_key: str | None = None
-    ) -> None:
+    def set_recipe(self, repo: str, recipe: Recipe, *, author: str) -> None:
         """A person's recipe: the newest wins, and the repository's tasks are due again."""
         with self._sql.write() as connection:
             self._sql.add(
                 connection,
                 RECIPES,
                 repo=repo,
-                environment_key=environment_key,
+                environment_key=None,
                 author=author,
                 document=documents.RECIPE.dump(recipe),
             )

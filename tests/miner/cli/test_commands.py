@@ -35,6 +35,9 @@ def test_a_persons_recipe_is_stored(miner: Miner, db: Database, tmp_path: Path) 
     assert miner("recipes", "set", "o/r", "r.json", "--author", "ada").code == exits.OK
     stored = json.loads(miner("recipes", "show", "o/r", "--json").out)
     assert [(r["author"], r["recipe"]["python"]) for r in stored] == [("ada", "3.9")]
+    # which environment a commit needs is known only when it is made: nothing could choose by it
+    narrow = miner("recipes", "set", "o/r", "r.json", "--environment-key", "abc")
+    assert narrow.code == exits.WRONG_INPUT
 
 
 @pytest.mark.parametrize(
