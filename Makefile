@@ -5,9 +5,6 @@ SHELL := /bin/bash
 
 PYTHON := .venv/bin/python
 
-# What this machine trusts, installs in containers trust too: behind a TLS proxy nothing else works.
-export MINER_CA_BUNDLE ?= $(or $(SSL_CERT_FILE),$(wildcard /etc/ssl/certs/ca-certificates.crt))
-
 help:  ## what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 

@@ -9,7 +9,6 @@ skipped passes. One JSON line a project, then one of figures; `--markdown` print
 import argparse
 import io
 import json
-import os
 import sys
 import tarfile
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path, PurePosixPath
 from packaging.version import InvalidVersion, Version
 from pypi_simple import PyPISimple
 
+from miner.config import system_certificates
 from miner.demo.sdists import Sdist, SdistCache, source_tree
 from validators.engine import ContainerEngine
 from validators.engines import connect
@@ -109,8 +109,7 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true")
     arguments = parser.parse_args()
     date: datetime = arguments.date.replace(tzinfo=UTC)
-    bundle = os.environ.get("SSL_CERT_FILE")
-    settings = BuildSettings(ca_bundle=Path(bundle) if bundle else None)
+    settings = BuildSettings(ca_bundle=system_certificates())
     engine = connect()
     rows = []
     try:

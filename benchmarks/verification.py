@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from miner.config import system_certificates
 from miner.git import Mirrors
 from miner.publish.formats import jsonl
 from validators.engine import TREE, ContainerEngine
@@ -147,7 +148,7 @@ def load(
             patches=(),
             repository=repository_of(task.instance_id),
             engine=engine,
-            settings=BuildSettings(),
+            settings=BuildSettings(ca_bundle=system_certificates()),
             progress=lambda _: None,
         )
         if isinstance(built, BuildFailure):

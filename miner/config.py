@@ -32,7 +32,7 @@ _SYSTEM_CERTIFICATES = (
 )
 
 
-def _system_certificates() -> Path | None:
+def system_certificates() -> Path | None:
     """The file of what this machine trusts, or None.
 
     Installs in containers are to trust it too: behind a company's TLS proxy nothing else works.
@@ -76,7 +76,7 @@ class Settings(BaseSettings):
         default="auto", description="pull `python:X.Y-slim`, build it here, or pull where possible"
     )
     ca_bundle: Path | None = Field(
-        default_factory=_system_certificates,
+        default_factory=system_certificates,
         validate_default=True,  # SSL_CERT_FILE is a person's word too
         description="certificates that crawls and installs trust; the system's own when unset",
     )

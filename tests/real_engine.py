@@ -7,7 +7,6 @@ import io
 import os
 import tarfile
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import pytest
 from docker.api.client import APIClient
@@ -79,9 +78,3 @@ def untar(packed: bytes) -> dict[str, bytes]:
     with tarfile.open(fileobj=io.BytesIO(packed)) as opened:
         members = [member for member in opened if member.isreg()]
         return {m.name: part.read() for m in members if (part := opened.extractfile(m))}
-
-
-def host_ca_bundle() -> Path | None:
-    """What this machine trusts, for installs behind a TLS proxy."""
-    named = os.environ.get("MINER_CA_BUNDLE") or os.environ.get("SSL_CERT_FILE")
-    return Path(named) if named else None

@@ -17,7 +17,6 @@ from miner.demo import Forge, ForgeData, build_forge, made_forge, serve
 from miner.progress import SilentProgress
 
 DEMO_S = 1200
-SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 @dataclass(frozen=True)
@@ -66,14 +65,6 @@ class Machine:
         return self.folder / "miner.db"
 
 
-def ca_bundle() -> Path | None:
-    """What this machine trusts: containers behind a TLS proxy must trust it too."""
-    named = os.environ.get("MINER_CA_BUNDLE")
-    if named:
-        return Path(named)
-    return SYSTEM_CERTIFICATES if SYSTEM_CERTIFICATES.is_file() else None
-
-
 def machine(folder: Path, **settings: str) -> Machine:
     """A bare environment but for `settings`."""
     env = {
@@ -81,9 +72,6 @@ def machine(folder: Path, **settings: str) -> Machine:
         for name, value in os.environ.items()
         if not name.startswith(config.PREFIX) and name != "GITHUB_TOKEN"
     }
-    bundle = ca_bundle()
-    if bundle is not None:
-        env["MINER_CA_BUNDLE"] = str(bundle)
     folder.mkdir(parents=True, exist_ok=True)
     return Machine(folder=folder, env={**env, "MINER_DATA_DIR": str(folder), **settings})
 
@@ -109,7 +97,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 def forge_data(tmp_path_factory: pytest.TempPathFactory) -> ForgeData:
     """The demo's repositories (fetched once a session)."""
     return build_forge(
-        tmp_path_factory.mktemp("forge"), ca_bundle=ca_bundle(), progress=SilentProgress()
+        tmp_path_factory.mktemp("forge"),
+        ca_bundle=config.system_certificates(),
+        progress=SilentProgress(),
     )
 
 

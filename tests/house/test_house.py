@@ -66,4 +66,4 @@ def test_the_environment_is_read_in_one_place() -> None:
     readers = {
         _name(path) for path in SOURCES if re.search(r"\bos\.(environ|getenv)\b", path.read_text())
     }
-    assert readers <= {"miner/config.py", "miner/git/command.py"} | GUEST_SIDE
+    assert readers <= {"miner/config.py"} | GUEST_SIDE

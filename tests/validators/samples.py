@@ -1,10 +1,10 @@
 """A small project, and what tests of real installs need of this machine."""
 
 import io
-import ssl
 import tarfile
 from collections.abc import Mapping
-from pathlib import Path
+
+from miner.config import system_certificates
 
 SAMPLE: Mapping[str, bytes] = {
     "pyproject.toml": (
@@ -23,8 +23,7 @@ SAMPLE: Mapping[str, bytes] = {
 }
 """Its version comes from git, its tests need a file that only an install makes."""
 
-_BUNDLE = ssl.get_default_verify_paths().cafile
-CA_BUNDLE = Path(_BUNDLE) if _BUNDLE is not None else None
+CA_BUNDLE = system_certificates()
 """What this machine trusts: containers behind a TLS proxy must trust it too."""
 
 

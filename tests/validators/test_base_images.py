@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from tests.real_engine import host_ca_bundle
+from tests.validators.samples import CA_BUNDLE
 from validators import debian, interpreters
 from validators.base_images import base_image, trust
 from validators.engine import Container
@@ -73,7 +73,7 @@ def test_an_interpreter_works_and_compiles(engine: DockerEngine, python: str) ->
     image, origin = base_image(engine, python, settings=SETTINGS, progress=print)
     assert origin == "built"
     with engine.install(image, INSTALL) as container:
-        trusted = trust(container, host_ca_bundle())
+        trusted = trust(container, CA_BUNDLE)
         said = container.exec(("python", "-c", MODULES), timeout_s=60)
         assert said.output.decode().split() == [python], said
         built = container.exec(("bash", "-c", EXTENSION), timeout_s=300, env=trusted)

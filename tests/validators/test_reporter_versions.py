@@ -9,7 +9,7 @@ import pytest
 import uv
 
 from tests.fakes.pipe import run_reported
-from tests.real_engine import host_ca_bundle
+from tests.validators.samples import CA_BUNDLE
 from validators.languages.python.report import READERS
 
 PYENV = Path(os.environ.get("PYENV_ROOT", str(Path.home() / ".pyenv"))) / "versions"
@@ -94,7 +94,7 @@ def make(folder: Path, python: str, version: str) -> str:
 
 def install(executable: str, *requirements: str) -> None:
     """From the package index, trusting what this machine trusts."""
-    bundle = host_ca_bundle() or Path("/etc/ssl/certs/ca-certificates.crt")
+    bundle = CA_BUNDLE
     command = [uv.find_uv_bin(), "pip", "install", "-q", "--python", executable, *requirements]
     subprocess.run(command, check=True, env={**os.environ, "SSL_CERT_FILE": str(bundle)})
 
