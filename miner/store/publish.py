@@ -149,16 +149,24 @@ class PublishStore:
             return tuple(documents.CANDIDATE.load(row.document) for row in found)
 
     def buried(self) -> Mapping[str, str]:
-        """Newest names of the repositories that the source no longer shows → why."""
+        """Names of the repositories that the source no longer shows → why.
+
+        Former names too: a snapshot may hold them. Not those that another repository has now.
+        """
         last = select(func.max(TOMBSTONES.c.id)).group_by(TOMBSTONES.c.repo_id)
         query = (
             select(REPO_FACTS.c.name, TOMBSTONES.c.reason)
             .join(TOMBSTONES, TOMBSTONES.c.repo_id == REPO_FACTS.c.repo_id)
-            .where(is_newest_fact(), TOMBSTONES.c.id.in_(last), TOMBSTONES.c.reason != "")
+            .where(TOMBSTONES.c.id.in_(last), TOMBSTONES.c.reason != "")
             .order_by(REPO_FACTS.c.name)
         )
+        shown = select(REPO_FACTS.c.name_lower).where(
+            is_newest_fact(), ~is_tombstoned(REPO_FACTS.c.repo_id)
+        )
         with self._sql.read() as connection:
-            return {row.name: row.reason for row in connection.execute(query)}
+            gone = {row.name: row.reason for row in connection.execute(query)}
+            names = set(connection.execute(shown).scalars()) if gone else ()
+        return {name: reason for name, reason in gone.items() if name.lower() not in names}
 
     def signals(self, instance_ids: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
         """Instance id → signal name → newest JSON value, of the newest instance."""

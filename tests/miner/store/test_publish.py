@@ -77,6 +77,15 @@ def test_a_buried_repository_publishes_nothing_until_it_is_back(verified: Databa
     assert verified.publish.buried() == {}
 
 
+def test_former_names_of_a_buried_repository_are_buried_too(verified: Database) -> None:
+    renamed = repo(name="o/new")
+    verified.crawl.save_repo(renamed, now=NOW)
+    verified.crawl.bury(renamed, reason="dmca", now=NOW)
+    assert verified.publish.buried() == {"o/new": "dmca", "o/r": "dmca"}
+    verified.crawl.save_repo(repo(database_id=12), now=NOW)  # another one took the old name
+    assert verified.publish.buried() == {"o/new": "dmca"}
+
+
 def test_the_images_of_instances_are_those_that_count_and_the_frozen_ones(
     verified: Database,
 ) -> None:
