@@ -1,14 +1,17 @@
 """Do real projects get a working environment? The release current on a date, from its sdist.
 
-    python -m benchmarks.environments [--date 2024-06-01] [--markdown] [project …]
+    python -m benchmarks.environments [--date 2024-06-01] [--markdown] [--made] [project …]
 
 Working: the project's own suite is collected without an error and at least 95 % of what is not
-skipped passes. One JSON line a project, then one of figures; `--markdown` prints docs' table.
+skipped passes. `--made` tries the made repositories instead, with the index of that date. One JSON
+line a project, then one of figures; `--markdown` prints docs' table.
 """
 
 import argparse
+import hashlib
 import io
 import json
+import re
 import sys
 import tarfile
 import tempfile
@@ -22,6 +25,7 @@ from pathlib import Path, PurePosixPath
 from packaging.version import InvalidVersion, Version
 from pypi_simple import PyPISimple
 
+from benchmarks.made import MADE
 from miner.config import system_certificates
 from miner.demo.sdists import Sdist, SdistCache, source_tree
 from validators.engine import ContainerEngine
@@ -93,12 +97,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A release, its tree, and what of it is run (nothing: all that its runner finds)."""
+    """A project at a date: its tree, and the texts of its manifests (of other paths: "")."""
 
-    sdist: Sdist
+    project: str
+    version: str
     tree: Tree
-    suite: Sequence[str]
-    files: Mapping[str, str]  # every path, texts of manifests only
+    files: Mapping[str, str]
 
 
 def main() -> None:
@@ -107,6 +111,7 @@ def main() -> None:
     parser.add_argument("projects", nargs="*", default=PROJECTS)
     parser.add_argument("--date", type=datetime.fromisoformat, default=datetime(2024, 6, 1))  # noqa: DTZ001
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--made", action="store_true", help="the made repositories")
     arguments = parser.parse_args()
     date: datetime = arguments.date.replace(tzinfo=UTC)
     settings = BuildSettings(ca_bundle=system_certificates())
@@ -114,11 +119,13 @@ def main() -> None:
     rows = []
     try:
         with SdistCache(Path(tempfile.gettempdir()) / "miner-benchmark-sdists") as cache:
-            queue = [*arguments.projects]
-            reserve = [] if arguments.projects is not PROJECTS else [*RESERVE]
+            queue = [*(MADE if arguments.made else arguments.projects)]
+            reserve = [*RESERVE] if queue == [*PROJECTS] else []
             while queue:
                 project = queue.pop(0)
-                rows.append(_tried(project, date, cache=cache, engine=engine, settings=settings))
+                made = arguments.made
+                subject = _made(project, date) if made else _released(project, date, cache)
+                rows.append(_tried(subject, date, engine=engine, settings=settings))
                 print(json.dumps(asdict(rows[-1])), flush=True)
                 if rows[-1].detail == NO_TESTS and reserve:
                     queue.append(reserve.pop(0))
@@ -133,22 +140,13 @@ def main() -> None:
 
 
 def _tried(
-    project: str,
-    date: datetime,
-    *,
-    cache: SdistCache,
-    engine: ContainerEngine,
-    settings: BuildSettings,
+    subject: _Subject, date: datetime, *, engine: ContainerEngine, settings: BuildSettings
 ) -> Row:
-    sdist = _current(project, date)
-    tree, files = _tree(cache.fetch(sdist).read_bytes(), sdist)
-    wanted = _PYTHON.manifest_paths(list(files))
-    texts = {path: files[path].decode("utf-8", "replace") for path in wanted}
+    files = subject.files
+    texts = {path: files[path] for path in _PYTHON.manifest_paths(list(files))}
     queue = [*_PYTHON.propose_recipes(texts, list(files), date)]
     if not any(is_test_module(PurePosixPath(path)) for path in files):
-        return _row(sdist, queue[0], Counter(), build_s=0.0, run_s=0.0, detail=NO_TESTS)
-    every_path = {path: texts.get(path, "") for path in files}
-    subject = _Subject(sdist, tree, _suite(list(files), queue[0]), every_path)
+        return _row(subject, queue[0], Counter(), build_s=0.0, run_s=0.0, detail=NO_TESTS)
     best: Row | None = None
     reasons: list[str] = []
     seen: set[Recipe] = set()
@@ -159,10 +157,10 @@ def _tried(
         seen.add(recipe)
         started = time.monotonic()
         built = build_environment(
-            tree,
+            subject.tree,
             recipe,
             patches=(),
-            repository=project,
+            repository=re.sub(r"\W+", "-", subject.project),
             engine=engine,
             settings=settings,
             progress=_silent,
@@ -173,10 +171,10 @@ def _tried(
         best = row if best is None or row.passed > best.passed else best
         if row.working:
             break
-        repairs = _PYTHON.repair(recipe, problem, every_path)
+        repairs = _PYTHON.repair(recipe, problem, files)
         queue = [*repairs[:1], *queue, *repairs[1:]]
     if best is None:
-        raise SystemExit(f"{project}: no recipe was proposed")
+        raise SystemExit(f"{subject.project}: no recipe was proposed")
     return Row(**{**asdict(best), "attempts": tuple(reasons)})
 
 
@@ -189,19 +187,19 @@ def _outcome(
     build_s: float,
 ) -> tuple[Row, BuildFailure | Verdict]:
     """The row of one attempt, and the problem that a repair would be asked about."""
-    sdist = subject.sdist
     if isinstance(built, BuildFailure):
         detail = f"{built.step}: {built.failure_class}: {built.detail}"
-        return _row(sdist, recipe, Counter(), build_s=build_s, run_s=0.0, detail=detail), built
+        return _row(subject, recipe, Counter(), build_s=build_s, run_s=0.0, detail=detail), built
     started = time.monotonic()
     trials = (Trial(phase=Phase.AFTER),)
-    (run,) = runs_of(subject.tree, built, trials, selection=subject.suite, engine=engine)
+    suite = _suite(list(subject.files), recipe)
+    (run,) = runs_of(subject.tree, built, trials, selection=suite, engine=engine)
     run_s = time.monotonic() - started
     detail = f"{run.flaw}: {run.detail[-300:]}" if run.flaw is not None else _bad(run)
     failing = Verdict(flaw=Flaw.NO_FAIL_TO_PASS, runs=(run,))
     if detail and (missing := _PYTHON.diagnose(failing, subject.files)) is not None:
         detail = f"{missing}; {detail}"
-    row = _row(sdist, recipe, _counts(run), build_s=build_s, run_s=run_s, detail=detail)
+    row = _row(subject, recipe, _counts(run), build_s=build_s, run_s=run_s, detail=detail)
     flaw = run.flaw if run.flaw is Flaw.NO_TESTS_SEEN else None
     return row, Verdict(flaw=flaw, runs=(run,))
 
@@ -239,7 +237,7 @@ def _bad(run: Run) -> str:
 
 
 def _row(
-    sdist: Sdist,
+    subject: _Subject,
     recipe: Recipe,
     counts: Mapping[str, int],
     *,
@@ -251,8 +249,8 @@ def _row(
     uncollected = counts.get("uncollected", 0)
     enough = passed > 0 and passed >= WORKING_SHARE * (passed + bad)
     return Row(
-        project=sdist.package,
-        version=sdist.version,
+        project=subject.project,
+        version=subject.version,
         python=recipe.python,
         working=enough and not uncollected,
         passed=passed,
@@ -289,21 +287,36 @@ def _current(project: str, date: datetime) -> Sdist:
     return max(found, key=lambda pair: pair[0])[1]
 
 
-def _tree(archive: bytes, sdist: Sdist) -> tuple[Tree, Mapping[str, bytes]]:
+def _released(project: str, date: datetime, cache: SdistCache) -> _Subject:
+    sdist = _current(project, date)
+    archive = cache.fetch(sdist).read_bytes()
     files = {path: file.data for path, file in source_tree(archive).items()}
+    return _subject(project, sdist.version, files, sdist.uploaded_at)
+
+
+def _made(name: str, date: datetime) -> _Subject:
+    return _subject(name, "1", MADE[name], date)
+
+
+def _subject(project: str, version: str, files: Mapping[str, bytes], date: datetime) -> _Subject:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for path, content in files.items():
             member = tarfile.TarInfo(path)
             member.size, member.mode = len(content), 0o755 if path.endswith(".sh") else 0o644
             tar.addfile(member, io.BytesIO(content))
+    packed = buffer.getvalue()
     tree = Tree(
-        commit=sdist.sha256[:40],
-        committed_at=sdist.uploaded_at,
-        tar=buffer.getvalue(),
-        nearest_tag=f"v{sdist.version}",
+        commit=hashlib.sha256(packed).hexdigest()[:40],
+        committed_at=date,
+        tar=packed,
+        nearest_tag=f"v{version}",
     )
-    return tree, files
+    wanted = set(_PYTHON.manifest_paths(list(files)))
+    texts = {
+        path: files[path].decode("utf-8", "replace") if path in wanted else "" for path in files
+    }
+    return _Subject(project, version, tree, texts)
 
 
 def _markdown(rows: Sequence[Row]) -> str:
