@@ -171,7 +171,8 @@ def _dates(recipe: Recipe) -> str:
     if recipe.cutoff_at is None:
         return ""
     exempt = "".join(
-        f"--exclude-newer-package {name}={_stamp(until)} " for name, until in recipe.cutoff_exempt
+        f"--exclude-newer-package {quote(name)}={_stamp(until)} "
+        for name, until in recipe.cutoff_exempt
     )
     return f"--exclude-newer {_stamp(recipe.cutoff_at)} {exempt}"
 

@@ -1,9 +1,21 @@
 """Does this version know what a recipe names? Asked at the door, before anything is built."""
 
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from packaging.requirements import InvalidRequirement, Requirement
+
 from validators.errors import UnknownRecipeError
 from validators.invocation import invocation
 from validators.languages import LANGUAGES
 from validators.model import Recipe
+
+_APT = re.compile(r"[a-z0-9][a-z0-9+.:=~-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OPTION = re.compile(
+    r"(-r|-c|--requirement|--constraint)[\s=]*\S.*|(-e\s+)?\.(\[[^\]]*\])?(\s*;.*)?"
+)
 
 
 def recognise(recipe: Recipe) -> None:
@@ -27,3 +39,31 @@ def recognise(recipe: Recipe) -> None:
             f"{', '.join(language.read_report)}."
         )
     invocation(recipe, selection=())
+
+
+def complaints(recipe: Recipe) -> Iterator[str]:
+    """Sentences about words of the recipe that no tool would take for what they are meant to be."""
+    lines = (*recipe.requirements, *recipe.build_requirements)
+    variables = [name for name, _ in recipe.env_vars]
+    exempt = [name for name, _ in recipe.cutoff_exempt]
+    checks: Sequence[tuple[str, Sequence[str], Callable[[str], object], str]] = (
+        ("apt", recipe.apt, _APT.fullmatch, "no name of a Debian package"),
+        ("requirements", lines, _is_requirement, "no requirement"),
+        ("env_vars", variables, _VARIABLE.fullmatch, "no name of a variable"),
+        ("cutoff_exempt", exempt, _NAME.fullmatch, "no name of a package"),
+    )
+    for field, words, is_fit, what in checks:
+        yield from (f"{field}: {word!r} is {what}." for word in words if not is_fit(word))
+    for field, number in (("timeout_s", recipe.timeout_s), ("memory_mb", recipe.memory_mb)):
+        if number <= 0:
+            yield f"{field}: it must be above 0."
+
+
+def _is_requirement(line: str) -> bool:
+    if _OPTION.fullmatch(line):
+        return True
+    try:
+        Requirement(line)
+    except InvalidRequirement:
+        return False
+    return True

@@ -18,7 +18,7 @@ from miner.model import StoredRecipe
 from miner.publish.row import GivenRecipe
 from validators.errors import UnknownRecipeError
 from validators.model import Attempt, Recipe, Task
-from validators.recognition import recognise
+from validators.recognition import complaints, recognise
 
 GROUP = typer.Typer(no_args_is_help=True, help="How a repository is built and tested.")
 RECIPE: TypeAdapter[Recipe] = TypeAdapter(GivenRecipe)
@@ -158,12 +158,15 @@ def _recipe(file: Path, document: dict[str, object]) -> Recipe:
     if unknown:
         raise ConfigError(f"{file}: {unknown[0]} is no field of a recipe.")
     try:
-        return RECIPE.validate_python({"language": "python", "origin": "maintainer", **document})
+        recipe = RECIPE.validate_python({"language": "python", "origin": "maintainer", **document})
     except ValidationError as error:
         first = error.errors()[0]
         field = "".join(f"{part}: " for part in first["loc"][:1])
         reason = first["msg"].removeprefix("Value error, ")
         raise ConfigError(f"{file}: {field}{reason}.") from error
+    if (complaint := next(complaints(recipe), None)) is not None:
+        raise ConfigError(f"{file}: {complaint}")
+    return recipe
 
 
 def _document(row: StoredRecipe) -> dict[str, object]:

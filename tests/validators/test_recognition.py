@@ -1,18 +1,19 @@
 """What a recipe names is known, or said to be unknown before anything is built."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from validators.errors import UnknownRecipeError
 from validators.model import Recipe
-from validators.recognition import recognise
+from validators.recognition import complaints, recognise
 
 KNOWN = Recipe(language="python", python="3.12")
 
 
 @pytest.mark.parametrize("runner", ["pytest", "unittest", "django"])
-@pytest.mark.parametrize("python", ["3.6", "3.13"])
+@pytest.mark.parametrize("python", ["3.6", "3.13", "3.14"])
 def test_what_is_known_passes(python: str, runner: str) -> None:
     recognise(replace(KNOWN, python=python, runner=runner))
 
@@ -30,3 +31,34 @@ def test_what_is_known_passes(python: str, runner: str) -> None:
 def test_what_is_unknown_is_named(change: dict[str, str], sentence: str) -> None:
     with pytest.raises(UnknownRecipeError, match=sentence):
         recognise(replace(KNOWN, **change))  # type: ignore[arg-type]  # fields of a recipe
+
+
+WORDS = replace(
+    KNOWN,
+    requirements=(".", ".[a, b]", "-r need/ci.txt", "-c limits.txt", "b>=1; python_version>'3'"),
+    apt=("libcairo2", "g++", "libstdc++6"),
+    env_vars=(("A_B", "$(c)"),),
+    cutoff_exempt=(("ruamel.yaml", datetime(2024, 1, 1, tzinfo=UTC)),),
+)
+
+
+def test_an_honest_recipe_is_told_nothing() -> None:
+    assert list(complaints(WORDS)) == []
+
+
+@pytest.mark.parametrize(
+    ("recipe", "word"),
+    [
+        (replace(WORDS, apt=("x; rm -rf /",)), "apt: 'x; rm -rf /'"),
+        (replace(WORDS, requirements=("$(id)",)), "requirements: '$(id)'"),
+        (replace(WORDS, build_requirements=("a && b",)), "requirements: 'a && b'"),
+        (replace(WORDS, requirements=("--index-url x",)), "requirements: '--index-url x'"),
+        (replace(WORDS, env_vars=(("A=1;B", "x"),)), "env_vars: 'A=1;B'"),
+        (replace(WORDS, cutoff_exempt=(("`id`", datetime(2024, 1, 1, tzinfo=UTC)),)), "`id`"),
+        (replace(WORDS, timeout_s=0), "timeout_s"),
+        (replace(WORDS, memory_mb=-1), "memory_mb"),
+    ],
+)
+def test_words_that_mean_something_to_a_shell_alone_are_named(recipe: Recipe, word: str) -> None:
+    (complaint,) = complaints(recipe)
+    assert word in complaint

@@ -47,6 +47,7 @@ def test_a_persons_recipe_is_stored(miner: Miner, db: Database, tmp_path: Path) 
         ("[]", "r.json: a JSON object is expected."),
         ('{"pyhton": "3.9"}', "r.json: pyhton is no field of a recipe."),
         ("{}", "r.json: python: Field required."),
+        ('{"python": "3.9", "apt": ["x; id"]}', "r.json: apt: 'x; id' is no name of a Debian"),
     ],
 )
 def test_a_bad_recipe_is_told(

@@ -1,7 +1,7 @@
 """Python: what its files are, how its projects are built and tested, what its runners report."""
 
 from validators.languages.base import Language
-from validators.languages.python.interpreters import RELEASED_AT
+from validators.languages.python.interpreters import RELEASED_AT, UNTESTED
 from validators.languages.python.paths import classify, test_files
 from validators.languages.python.proposals import manifest_paths, propose_recipes
 from validators.languages.python.repair import repair
@@ -10,7 +10,7 @@ from validators.languages.python.symptoms import diagnose
 
 LANGUAGE = Language(
     name="python",
-    versions=tuple(RELEASED_AT),
+    versions=(*RELEASED_AT, *UNTESTED),
     classify=classify,
     manifest_paths=manifest_paths,
     propose_recipes=propose_recipes,

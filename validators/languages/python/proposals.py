@@ -56,8 +56,15 @@ def manifest_paths(paths: Sequence[str]) -> Sequence[str]:
         or ci.is_ci_file(path)
         or shell_lines.is_script(path)
         or requirements.is_requirement_file(path)
+        or _may_be_named(PurePosixPath(path))
         or (path.endswith(".py") and classify(PurePosixPath(path)) is FileClass.TEST)
     )
+
+
+def _may_be_named(path: PurePosixPath) -> bool:
+    """A text that tox, nox or CI may call a file of requirements, whatever its name is."""
+    listed = path.suffix in {".txt", ".in", ".pip"} and len(path.parts) <= 2
+    return listed and classify(path) is FileClass.OTHER
 
 
 def propose_recipes(

@@ -48,9 +48,9 @@ KINDS: Mapping[str, Kind] = {
             "setup.py": SETUP,
             "noxfile.py": "@nox.session\ndef unit_tests(s):\n    s.install('-r', 'need/ci.txt')\n",
             "need/ci.txt": "b\n",
-            "requirements/ci.txt": "c\n",
+            "need/docs.txt": "c\n",
         },
-        requirements=(".", "c", "pytest"),
+        requirements=(".", "b", "pytest"),
     ),
     "noxfile: an extra": Kind(
         files={"setup.py": EXTRAS, "noxfile.py": "def tests(s):\n    s.install('-e', '.[all]')\n"},

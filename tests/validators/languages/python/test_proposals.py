@@ -52,7 +52,7 @@ KINDS: Mapping[str, tuple[Mapping[str, str], tuple[str, ...]]] = {
     ),
     "test requirements file": (
         {"setup.py": SETUP, "requirements-test.txt": "b==1\n-r more.txt\n", "more.txt": "c"},
-        (".", "b==1", "pytest"),
+        (".", "b==1", "c", "pytest"),
     ),
     "noxfile": (
         {"setup.py": SETUP, "noxfile.py": "def tests(s):\n    s.install('b', 'pytest')\n"},
