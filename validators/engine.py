@@ -44,8 +44,12 @@ class Container(Protocol):
         """
         ...
 
-    def put(self, path: str, tar: bytes, *, root: bool = False) -> None:
-        """Unpack a tar into folder `path`, owned by `guest`, or by root and read-only to it."""
+    def put(self, path: str, tar: bytes, *, root: bool = False) -> Outcome:
+        """Unpack a tar into folder `path`, owned by `guest`, or by root and read-only to it.
+
+        A guest that ran before may have left no room or something in the way: not ok is its doing,
+        with what tar said. Root's places are closed to it, so there a failure is raised.
+        """
         ...
 
     def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:

@@ -57,7 +57,7 @@ class Install:
             self._run("apt", line, root=True, timeout_s=self.recipe.timeout_s)
         folders = f"install -d -o guest -g guest {VENV} {SCRATCH} /opt/miner"
         self._run("prepare", folders, root=True)
-        self.container.put(TREE, self.tree.tar)
+        self._put("prepare", TREE, self.tree.tar)
         lines = installation.repository_lines(self.tree.committed_at, self.tree.nearest_tag)
         self._run("prepare", " && ".join(["cd " + TREE, *lines]))
         self._run("venv", installation.venv_line(self.recipe))
@@ -77,7 +77,7 @@ class Install:
     def finish(self, lock: str) -> tuple[str, ...]:
         """Install `lock` and the project, keep what it left in the tree; the freeze is returned."""
         recipe = self.recipe
-        self.container.put(SCRATCH, _tar({"lock.txt": lock.encode()}))
+        self._put("install", SCRATCH, _tar({"lock.txt": lock.encode()}))
         long_s = recipe.timeout_s
         if lock.strip():
             self._run("install", installation.install_line(recipe, _LOCK), timeout_s=long_s)
@@ -107,7 +107,7 @@ class Install:
             failure = _failure("resolve", FailureClass.OUTSIDE_TREE, outside.path)
             raise StepFailedError(failure) from outside
         text += "".join(f"{line}\n" for line in extra)
-        self.container.put(SCRATCH, _tar({"requirements.in": text.encode()}))
+        self._put("resolve", SCRATCH, _tar({"requirements.in": text.encode()}))
         line = installation.resolve_line(self.recipe, f"{SCRATCH}/requirements.in", _LOCK)
         date = self.recipe.cutoff_at
         self.progress("resolving" if date is None else f"resolving as of {date:%Y-%m-%d}")
@@ -124,13 +124,23 @@ class Install:
     def _apply(self, patches: Sequence[bytes]) -> bool:
         """Make the tree with the patches beside the tree; False when they do not apply."""
         files = {f"{number}.patch": patch for number, patch in enumerate(patches) if patch}
-        self.container.put(SCRATCH, _tar(files))
+        self._put("resolve", SCRATCH, _tar(files))
         names = " ".join(f"{SCRATCH}/{name}" for name in files)
         line = (
             f"cd {TREE} && git worktree add -q --detach {_AFTER} HEAD"
             f" && cd {_AFTER} && git apply --whitespace=nowarn {names}"
         )
         return self.container.exec(("/bin/sh", "-c", line), timeout_s=_SHORT_S).ok
+
+    def _put(self, step: str, path: str, tar: bytes) -> None:
+        """Builds of packages ran before: what they left no room for is their failure."""
+        outcome = self.container.put(path, tar)
+        if outcome.timed_out:
+            raise EngineUnavailableError(
+                "Files could not be put into a container in time: check the load of its machine."
+            )
+        if not outcome.ok:
+            raise StepFailedError(failures.classify(step, outcome))
 
     def _run(
         self, step: str, line: str, *, root: bool = False, timeout_s: float = _SHORT_S

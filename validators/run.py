@@ -122,11 +122,14 @@ def run_ready(ready: Ready, *, bytecode: Bytecode) -> Run:
     """
     trial, container = ready.trial, ready.container
     started_at = datetime.now(UTC)
-    if ready.flaw is not None:
-        run = unrun(ready.outcome, ready.environment, flaw=ready.flaw, phase=trial.phase)
+    flaw, outcome = ready.flaw, ready.outcome
+    if flaw is None and bytecode.tar and not ready.has_bytecode:
+        brought = container.put(TREE, bytecode.tar)
+        if not brought.ok:  # half of a module is in its place: the tests would stumble over it
+            flaw, outcome = _spoilt(brought), brought
+    if flaw is not None:
+        run = unrun(outcome, ready.environment, flaw=flaw, phase=trial.phase)
     else:
-        if bytecode.tar and not ready.has_bytecode:
-            container.put(TREE, bytecode.tar)
         recipe = ready.environment.recipe
         executed = execute(container, recipe, ready.call, shuffle_seed=trial.shuffle_seed)
         run = judge(executed, ready.environment, phase=trial.phase)
@@ -207,6 +210,15 @@ def _prepared(container: Container, files: bytes) -> tuple[Flaw | None, Outcome]
             f"The tree could not be prepared in its container: {tail(outcome.output)[-300:]}"
         )
     return None, outcome
+
+
+def _spoilt(outcome: Outcome) -> Flaw:
+    """What the build or the tree left no room for; a machine that is slow decides nothing."""
+    if outcome.timed_out:
+        raise EngineUnavailableError(
+            "Files could not be put into a container in time: check the load of its machine."
+        )
+    return Flaw.BUILD_FAILED
 
 
 def build(container: Container, recipe: Recipe, call: Invocation) -> tuple[Flaw | None, Outcome]:

@@ -50,6 +50,7 @@ class Script:
     records: Sequence[Mapping[str, object]] = ()
     prepare: Outcome = DONE
     build: Outcome = DONE
+    put: Outcome = DONE  # as guest, after the container was made ready
     test: Outcome | None = None
 
     @property
@@ -90,8 +91,9 @@ class FakeContainer:
             return self.script.outcome
         return self.script.build
 
-    def put(self, path: str, tar: bytes, *, root: bool = False) -> None:
+    def put(self, path: str, tar: bytes, *, root: bool = False) -> Outcome:
         self.files.setdefault(path, []).append(tar)
+        return DONE if root else self.script.put
 
     def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
         return None

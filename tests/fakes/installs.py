@@ -51,12 +51,14 @@ class FakeInstallContainer:
             return Outcome(exit_code=0, output=b"pytest==8.0.0\n-e file:///testbed\n")
         return self.answer(command[-1]) or DONE
 
-    def put(self, path: str, tar: bytes, *, root: bool = False) -> None:
+    def put(self, path: str, tar: bytes, *, root: bool = False) -> Outcome:
         with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
             for member in archive.getmembers():
                 content = archive.extractfile(member)
                 if content is not None:
                     self.files[f"{path}/{member.name}"] = content.read()
+                self.lines.append(f"put {path}/{member.name}")
+        return self.answer(self.lines[-1]) or DONE
 
     def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
         buffer = io.BytesIO()

@@ -85,6 +85,17 @@ def test_a_disk_filler_is_told_that_there_is_no_space(guest: DockerContainer, pl
     assert guest.exec(("sh", "-c", f"rm {place}/*; echo free >{place}/x"), timeout_s=30).ok
 
 
+def test_files_that_find_no_room_are_an_outcome(guest: DockerContainer) -> None:
+    fill = f"for i in 1 2 3 4 5 6 7 8; do cat /dev/zero >{TREE}/$i || true; done"
+    guest.exec(("sh", "-c", fill), timeout_s=60)
+    full = guest.put(TREE, tar({"a/file": bytes(1 << 20)}))
+    assert not full.ok
+    assert b"No space left" in full.output
+    guest.exec(("sh", "-c", f"rm -r {TREE}/*; echo file >{TREE}/a"), timeout_s=30)
+    assert not guest.put(TREE, tar({"a/file": b"in the way"})).ok
+    assert guest.put("/run/miner/kit", tar({"ours": b"root's own"}), root=True).ok
+
+
 def test_an_install_that_fills_the_disk_is_killed(engine: DockerEngine, base: Image) -> None:
     limits = Limits(memory_mb=512, disk_mb=64, network=True)
     fill = "i=0; while :; do i=$((i+1)); head -c 20000000 /dev/zero >{}/fill-$i; done"

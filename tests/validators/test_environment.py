@@ -20,6 +20,7 @@ from validators.model import (
     FailureClass,
     Image,
     Limits,
+    Outcome,
     ProjectInstall,
     Recipe,
     Tree,
@@ -138,6 +139,20 @@ def test_an_ancient_pytest_is_a_failure_with_its_version() -> None:
     assert isinstance(built, BuildFailure)
     assert built.failure_class is FailureClass.REUPLOADED
     assert built.detail == "pytest==8.0.0 for 2035-05-01"
+
+
+@pytest.mark.parametrize(
+    ("file", "step"), [("lock.txt", "install"), ("requirements.in", "resolve")]
+)
+def test_a_scratch_that_builds_filled_is_their_failure(file: str, step: str) -> None:
+    full = Outcome(exit_code=2, output=b"tar: Cannot write: No space left on device\n")
+    engine = InstallingEngine(
+        scripts=(), answer=lambda line: full if line == f"put /tmp/miner/{file}" else None
+    )
+    built = _scripted(engine, replace(RECIPE, lock=None))
+    assert isinstance(built, BuildFailure)
+    assert (built.step, built.failure_class) == (step, FailureClass.RESOURCE_LIMIT)
+    assert "No space left" in built.detail
 
 
 def test_python_3_14_is_known() -> None:

@@ -87,15 +87,16 @@ class DockerContainer:
             self._blame_a_full_host()
         return outcome
 
-    def put(self, path: str, tar: bytes, *, root: bool = False) -> None:
+    def put(self, path: str, tar: bytes, *, root: bool = False) -> Outcome:
         """See the Protocol."""
         unpack = _UNPACK.format("--no-same-owner")
         outcome = self.exec(
             ("/bin/sh", "-c", unpack, "put", path), timeout_s=_MOVE_S, root=root, stdin=tar
         )
-        if not outcome.ok and not self._commands.spent:
+        if root and not outcome.ok and not self._commands.spent:
             said = outcome.output[-300:].decode(errors="replace").strip()
             raise EngineUnavailableError(f"Files could not be put into {path}: {said}.")
+        return outcome
 
     def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
         """See the Protocol."""
