@@ -14,6 +14,7 @@ from validators import installation
 from validators.engine import GUEST_UID, TREE, VENV
 from validators.errors import UnknownRecipeError
 from validators.model import ProjectInstall, Recipe
+from validators.repository import COMMIT_LINES, tag_command
 
 UV_VERSION = "0.13.9"
 """The installer that resolved and installed; an image's own is used where it has one."""
@@ -81,12 +82,12 @@ def _tree(recipe: Recipe) -> Iterable[str]:
     yield "USER guest"
     yield f"WORKDIR {TREE}"
     yield from _variables(recipe)
-    identity = "git -c user.name=base -c user.email=base@localhost"
-    yield (
-        'RUN export GIT_AUTHOR_DATE="$COMMITTED_AT" GIT_COMMITTER_DATE="$COMMITTED_AT"'
-        f" && git init -q . && git add -A -f . && {identity} commit -q --allow-empty -m base"
-        f' && if [ -n "$TAG" ]; then {identity} tag -a -m base -- "$TAG"; fi'
+    steps = (
+        'export GIT_AUTHOR_DATE="$COMMITTED_AT" GIT_COMMITTER_DATE="$COMMITTED_AT"',
+        *COMMIT_LINES,
+        f'if [ -n "$TAG" ]; then {tag_command(chr(34) + "$TAG" + chr(34))}; fi',
     )
+    yield f"RUN {' && '.join(steps)}"
 
 
 def _environment(recipe: Recipe, lock: str) -> Iterable[str]:

@@ -1,7 +1,8 @@
 """One install run: the steps of `installation.py` in a container, each with a name for its failure.
 
-Everything here is the guest's: what fails is a value with its log. Only a dead engine, host or
-package index is an exception.
+What the guest fails is a value with its log. A dead engine, host or package index is an exception,
+and so is a step of our own that fails before anything of the guest ran, or that is too slow: it
+says nothing of the project.
 """
 
 import io
@@ -28,7 +29,9 @@ _NO_DATES = (
     "The package index does not say when its files were uploaded, so packages cannot be chosen as"
     " of a date: set MINER_INDEX_URL to one that does (PEP 700)."
 )
-_SHORT_S = 120.0
+_OURS_S = 300.0
+"""For steps of our own; trees of a hundred thousand files take a minute."""
+
 _READ_MB = 64
 
 
@@ -54,13 +57,13 @@ class Install:
     def prepare(self) -> None:
         """System packages, the tree as a repository of one commit, an empty environment."""
         for line in installation.apt_lines(self.recipe):
-            self._run("apt", line, root=True, timeout_s=self.recipe.timeout_s)
+            self._guests("apt", line, root=True)
         folders = f"install -d -o guest -g guest {VENV} {SCRATCH} /opt/miner"
-        self._run("prepare", folders, root=True)
-        self._put("prepare", TREE, self.tree.tar)
-        lines = installation.repository_lines(self.tree.committed_at, self.tree.nearest_tag)
-        self._run("prepare", " && ".join(["cd " + TREE, *lines]))
-        self._run("venv", installation.venv_line(self.recipe))
+        self._first("prepare", folders, root=True)
+        _must(self.container.put(TREE, self.tree.tar), "prepare")
+        lines = installation.tree_lines(self.tree)
+        self._first("prepare", " && ".join([f"cd {TREE}", *lines]))
+        self._first("venv", installation.venv_line(self.recipe))
 
     def lock(self, patches: Sequence[bytes]) -> str:
         """The lock: the recipe's own, else what its requirements resolve to as of its date."""
@@ -78,26 +81,25 @@ class Install:
         """Install `lock` and the project, keep what it left in the tree; the freeze is returned."""
         recipe = self.recipe
         self._put("install", SCRATCH, _tar({"lock.txt": lock.encode()}))
-        long_s = recipe.timeout_s
         if lock.strip():
-            self._run("install", installation.install_line(recipe, _LOCK), timeout_s=long_s)
+            self._guests("install", installation.install_line(recipe, _LOCK))
         for line in recipe.pre_install:
-            self._run("pre_install", line, timeout_s=long_s)
+            self._guests("pre_install", line)
         if project := installation.project_line(recipe):
-            self._run("project", project, timeout_s=long_s)
+            self._guests("project", project)
         tail = (installation.compile_line(), installation.bare_metadata_line(),
                 f"cd {TREE} && {installation.generated_line()}")  # fmt: skip
-        self._run("finish", "; ".join(tail), timeout_s=long_s)
-        frozen = self._run("finish", f"uv pip freeze -q --no-config --python {VENV}/bin/python")
+        self._guests("finish", "; ".join(tail))
+        frozen = self._last("finish", f"uv pip freeze -q --no-config --python {VENV}/bin/python")
         return tuple(sorted(_packages(frozen.output.decode("utf-8", "replace"))))
 
     def seal(self) -> None:
         """Hand the environment to root: no run may change it."""
-        self._run("finish", f"chown -R root:root {VENV} /opt/miner", root=True)
+        self._last("finish", f"chown -R root:root {VENV} /opt/miner", root=True)
 
     def generated(self) -> Sequence[str]:
         """Paths in the tree of what the install left there."""
-        listed = self._run("finish", f"tar --list --file={installation.GENERATED}")
+        listed = self._last("finish", f"tar --list --file={installation.GENERATED}")
         return tuple(listed.output.decode("utf-8", "replace").splitlines())
 
     def _resolve(self, tree: str, *, extra: Sequence[str]) -> str:
@@ -111,12 +113,15 @@ class Install:
         line = installation.resolve_line(self.recipe, f"{SCRATCH}/requirements.in", _LOCK)
         date = self.recipe.cutoff_at
         self.progress("resolving" if date is None else f"resolving as of {date:%Y-%m-%d}")
-        self._run("resolve", line, timeout_s=self.recipe.timeout_s)
+        self._guests("resolve", line)
         packed = self.container.get(_LOCK, limit_mb=_READ_MB)
         if packed is None:
             failure = _failure("resolve", FailureClass.RESOURCE_LIMIT, "the lock is too large")
             raise StepFailedError(failure)
-        lock = installation.without_project(_only_file(packed).decode())
+        written = _only_text(packed)
+        if written is None:  # builds of packages ran, and may write there
+            raise StepFailedError(_failure("resolve", FailureClass.OTHER, "the lock is no text"))
+        lock = installation.without_project(written)
         if (ancient := fallback(lock, self.recipe)) is not None:
             raise StepFailedError(_failure("resolve", FailureClass.REUPLOADED, ancient))
         return lock
@@ -126,32 +131,27 @@ class Install:
         files = {f"{number}.patch": patch for number, patch in enumerate(patches) if patch}
         self._put("resolve", SCRATCH, _tar(files))
         names = " ".join(f"{SCRATCH}/{name}" for name in files)
-        line = (
-            f"cd {TREE} && git worktree add -q --detach {_AFTER} HEAD"
-            f" && cd {_AFTER} && git apply --whitespace=nowarn {names}"
-        )
-        return self.container.exec(("/bin/sh", "-c", line), timeout_s=_SHORT_S).ok
+        self._last("resolve", f"git worktree add -q --detach {_AFTER} HEAD")
+        applied = self._exec("resolve", f"cd {_AFTER} && git apply --whitespace=nowarn {names}")
+        if applied.timed_out or _is_of_room(applied):
+            _left(applied, "resolve")
+        return applied.ok
 
     def _put(self, step: str, path: str, tar: bytes) -> None:
-        """Builds of packages ran before: what they left no room for is their failure."""
-        outcome = self.container.put(path, tar)
-        if outcome.timed_out:
-            raise EngineUnavailableError(
-                "Files could not be put into a container in time: check the load of its machine."
-            )
-        if not outcome.ok:
-            raise StepFailedError(failures.classify(step, outcome))
+        """Builds of packages may have run before."""
+        _left(self.container.put(path, tar), step)
 
-    def _run(
-        self, step: str, line: str, *, root: bool = False, timeout_s: float = _SHORT_S
-    ) -> Outcome:
-        outcome = self.container.exec(
-            ("/bin/bash", "-c", line),
-            timeout_s=timeout_s,
-            root=root,
-            env=self._env(step),
-            workdir=TREE,
-        )
+    def _first(self, step: str, line: str, *, root: bool = False) -> None:
+        """A step of ours before anything of the guest ran: only a lack of room is its failure."""
+        _must(self._exec(step, line, root=root), step)
+
+    def _last(self, step: str, line: str, *, root: bool = False) -> Outcome:
+        """A step of ours on what the guest left, which may be why it fails."""
+        return _left(self._exec(step, line, root=root), step)
+
+    def _guests(self, step: str, line: str, *, root: bool = False) -> Outcome:
+        """A step that runs what the recipe or the project says."""
+        outcome = self._exec(step, line, root=root, timeout_s=self.recipe.timeout_s)
         if outcome.ok:
             return outcome
         said = failures.own_words(outcome.output)
@@ -162,6 +162,17 @@ class Install:
             raise EngineUnavailableError(_NO_DATES)
         raise StepFailedError(failures.classify(step, outcome))
 
+    def _exec(
+        self, step: str, line: str, *, root: bool = False, timeout_s: float = _OURS_S
+    ) -> Outcome:
+        return self.container.exec(
+            ("/bin/bash", "-c", line),
+            timeout_s=timeout_s,
+            root=root,
+            env=self._env(step),
+            workdir=TREE,
+        )
+
     def _env(self, step: str) -> Mapping[str, str]:
         """The recipe's variables; the index and the CA bundle of here, which only installs get."""
         env = dict(self.recipe.env_vars) | dict(self.trust)
@@ -170,6 +181,39 @@ class Install:
         if self.settings.index_url is not None:
             env["UV_DEFAULT_INDEX"] = self.settings.index_url
         return env
+
+
+def _must(outcome: Outcome, step: str) -> None:
+    """Raise for a failure that the guest had no part in."""
+    if not outcome.ok and not _is_of_room(outcome):
+        raise _ours_failed(outcome, step)
+    _left(outcome, step)
+
+
+def _left(outcome: Outcome, step: str) -> Outcome:
+    """Raise for what was too slow; what fails otherwise is the guest's failure."""
+    if outcome.timed_out:
+        raise _ours_failed(outcome, step)
+    if not outcome.ok:
+        raise StepFailedError(failures.classify(step, outcome))
+    return outcome
+
+
+def _is_of_room(outcome: Outcome) -> bool:
+    """It ended for want of disk or memory: of the container's share, as the host's is raised."""
+    if outcome.ok or outcome.timed_out:
+        return False
+    return failures.classify("", outcome).failure_class is FailureClass.RESOURCE_LIMIT
+
+
+def _ours_failed(outcome: Outcome, step: str) -> EngineUnavailableError:
+    words = outcome.output[-300:].decode("utf-8", "replace").split()
+    said = " ".join(words) or "it said nothing"
+    how = "was too slow" if outcome.timed_out else "failed"
+    return EngineUnavailableError(
+        f"Step {step} of an install {how}, which is no fault of the project ({said}): check the"
+        " container engine's machine, then try again."
+    )
 
 
 def _failure(step: str, failure_class: FailureClass, detail: str) -> BuildFailure:
@@ -187,11 +231,17 @@ def _tar(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _only_file(packed: bytes) -> bytes:
+def _only_text(packed: bytes) -> str | None:
+    """The text of the one file in a tar; None when it is something else."""
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         member = archive.next()
-        content = archive.extractfile(member) if member is not None else None
-        return content.read() if content is not None else b""
+        if member is None or not member.isfile():
+            return None
+        content = archive.extractfile(member)
+        try:
+            return content.read().decode() if content is not None else None
+        except UnicodeDecodeError:
+            return None
 
 
 def _pins_missing(lock: str, newer: str) -> Sequence[str]:

@@ -13,7 +13,8 @@ from posixpath import normpath
 from shlex import quote
 
 from validators.engine import TREE, VENV
-from validators.model import ProjectInstall, Recipe
+from validators.model import ProjectInstall, Recipe, Tree
+from validators.repository import repository_lines, timestamp
 
 GENERATED = "/opt/miner/generated.tar"
 """What an install left in the tree beside its files."""
@@ -42,27 +43,14 @@ def apt_lines(recipe: Recipe) -> Sequence[str]:
     )
 
 
-def repository_lines(committed_at: datetime, tag: str | None) -> Sequence[str]:
-    """Shell lines that make the tree a repository of one commit, dated like the base commit.
-
-    Version plug-ins (setuptools-scm, hatch-vcs, versioneer, pbr) ask git; there is nothing in it
-    that the tree does not show.
-    """
-    date = f"{committed_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S+00:00}"
-    identity = "-c user.name=base -c user.email=base@localhost"
-    lines = [
-        # no archive format of a build takes a file from before 1980
-        f"find . -type f -not -newermt 1980-01-02 -exec touch -d {date} {{}} +",
-        "git init -q .",
-        "git add -A -f .",
-        f"GIT_AUTHOR_DATE={date} GIT_COMMITTER_DATE={date} git {identity} commit -q"
-        " --allow-empty --no-verify --no-gpg-sign -m base",
-    ]
-    if tag is not None:
-        lines.append(
-            f"GIT_COMMITTER_DATE={date} git {identity} tag -a -m base -- {quote(tag)} || true"
-        )
-    return tuple(lines)
+def tree_lines(tree: Tree) -> Sequence[str]:
+    """Shell lines that make the tree, in its folder, a repository of one commit."""
+    # no archive format of a build takes a file from before 1980
+    touch = f"touch -d {timestamp(tree.committed_at)}"
+    return (
+        f"find . -type f -not -newermt 1980-01-02 -exec {touch} {{}} +",
+        *repository_lines(tree),
+    )
 
 
 def venv_line(recipe: Recipe) -> str:

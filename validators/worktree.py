@@ -9,15 +9,13 @@ and never replaces a file that is there.
 import io
 import tarfile
 from collections.abc import Mapping, Sequence
-from datetime import UTC
-from shlex import quote
 
 from validators.engine import VENV
+from validators.installation import GENERATED
 from validators.invocation import KIT, LIBRARY, REPORTER_MODULE
 from validators.model import Tree
 from validators.patching import APPLY_SCRIPT, completed
-
-GENERATED = "/opt/miner/generated.tar"
+from validators.repository import repository_lines
 
 PATCH_FAILED = 40
 """Exit status of `prepare_script` when the first patch does not apply; 41: the second; …"""
@@ -33,27 +31,10 @@ export GIT_CONFIG_KEY_2=core.autocrlf GIT_CONFIG_VALUE_2=false
 export GIT_CONFIG_KEY_3=safe.directory GIT_CONFIG_VALUE_3=/testbed
 """
 
-_ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding\n"
-"""Bytes stay bytes: the tree's own .gitattributes must not convert what patches are applied to."""
-
 
 def repository_script(tree: Tree) -> str:
     """Bash: make the tree's folder a repository of one commit."""
-    date = f"{tree.committed_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S+00:00}"
-    identity = "-c user.name=base -c user.email=base@localhost"
-    tag = (
-        f"git {identity} tag -a -m base -- {quote(tree.nearest_tag)} || true\n"
-        if tree.nearest_tag is not None
-        else ""
-    )
-    return f"""
-export GIT_AUTHOR_DATE={date} GIT_COMMITTER_DATE={date}
-git -c init.defaultBranch=main init -q .
-printf %s {quote(_ATTRIBUTES)} >.git/info/attributes
-git -c core.compression=0 add -A -f .
-git {identity} -c core.compression=0 commit -q --allow-empty --no-verify --no-gpg-sign -m base
-{tag}unset GIT_AUTHOR_DATE GIT_COMMITTER_DATE
-"""
+    return "\n".join(repository_lines(tree)) + "\n"
 
 
 DIGESTS = "xargs -0 -r sha256sum -z --"

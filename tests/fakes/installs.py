@@ -31,6 +31,7 @@ class FakeInstallContainer:
     lines: list[str] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    lock: bytes = LOCK.encode()
 
     def exec(
         self,
@@ -48,25 +49,25 @@ class FakeInstallContainer:
             said = self.answer(f"{command[-1]}\n{wanted}")
             return said or DONE
         if "pip freeze" in command[-1]:
-            return Outcome(exit_code=0, output=b"pytest==8.0.0\n-e file:///testbed\n")
+            frozen = Outcome(exit_code=0, output=b"pytest==8.0.0\n-e file:///testbed\n")
+            return self.answer(command[-1]) or frozen
         return self.answer(command[-1]) or DONE
 
     def put(self, path: str, tar: bytes, *, root: bool = False) -> Outcome:
         with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
+            self.lines.append(" ".join([f"put {path}", *archive.getnames()]))
             for member in archive.getmembers():
                 content = archive.extractfile(member)
                 if content is not None:
                     self.files[f"{path}/{member.name}"] = content.read()
-                self.lines.append(f"put {path}/{member.name}")
         return self.answer(self.lines[-1]) or DONE
 
     def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
         buffer = io.BytesIO()
-        content = LOCK.encode()
         with tarfile.open(fileobj=buffer, mode="w") as archive:
             member = tarfile.TarInfo(path.rpartition("/")[2])
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
+            member.size = len(self.lock)
+            archive.addfile(member, io.BytesIO(self.lock))
         return buffer.getvalue()
 
     def report(self) -> bytes:
@@ -82,6 +83,7 @@ class InstallingEngine(FakeEngine):
     """Base images of every Python are there; installs answer by `answer`, runs by `scripts`."""
 
     answer: Answer = silent
+    lock: bytes = LOCK.encode()
     cached: list[str | None] = field(default_factory=list)
     installs: list[FakeInstallContainer] = field(default_factory=list)
     made: dict[str, Image] = field(default_factory=dict)
@@ -96,7 +98,7 @@ class InstallingEngine(FakeEngine):
         cache: str | None = None,
     ) -> Iterator[FakeInstallContainer]:
         self.cached.append(cache)
-        container = FakeInstallContainer(self.answer)
+        container = FakeInstallContainer(self.answer, lock=self.lock)
         self.installs.append(container)
         yield container
         if container.labels:

@@ -13,6 +13,7 @@ from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
 from validators.engine import TREE, VENV, ContainerEngine
 from validators.engines import connect
 from validators.environment import build_environment, environment_key
+from validators.errors import EngineUnavailableError
 from validators.model import (
     BuildFailure,
     BuildSettings,
@@ -147,12 +148,60 @@ def test_an_ancient_pytest_is_a_failure_with_its_version() -> None:
 def test_a_scratch_that_builds_filled_is_their_failure(file: str, step: str) -> None:
     full = Outcome(exit_code=2, output=b"tar: Cannot write: No space left on device\n")
     engine = InstallingEngine(
-        scripts=(), answer=lambda line: full if line == f"put /tmp/miner/{file}" else None
+        scripts=(), answer=lambda line: full if line == f"put /tmp/miner {file}" else None
     )
     built = _scripted(engine, replace(RECIPE, lock=None))
     assert isinstance(built, BuildFailure)
     assert (built.step, built.failure_class) == (step, FailureClass.RESOURCE_LIMIT)
     assert "No space left" in built.detail
+
+
+OURS_FIRST = ("install -d -o guest", "put /testbed ", "add -A -f", "uv venv")
+OURS_LAST = ("git worktree", "put /tmp/miner lock.txt", "uv pip freeze", "tar --list", "chown -R")
+MANIFEST_PATCH = b"--- a/pyproject.toml\n+++ b/pyproject.toml\n@@ -1 +1 @@\n-a\n+b\n"
+
+
+def _ending(step: str, outcome: Outcome) -> Environment | BuildFailure:
+    """What an install comes to in which the line of that step ends so."""
+    engine = InstallingEngine(scripts=(), answer=lambda line: outcome if step in line else None)
+    return _scripted(engine, replace(RECIPE, lock=None), patches=(b"", MANIFEST_PATCH))
+
+
+@pytest.mark.parametrize("step", OURS_FIRST)
+def test_a_step_of_ours_that_fails_before_the_guest_ran_decides_nothing(step: str) -> None:
+    with pytest.raises(EngineUnavailableError, match=r"no fault of the project .*broken"):
+        _ending(step, Outcome(exit_code=128, output=b"fatal: broken\n"))
+
+
+@pytest.mark.parametrize("step", [*OURS_FIRST, *OURS_LAST, "git apply"])
+def test_a_step_of_ours_that_is_slow_decides_nothing(step: str) -> None:
+    with pytest.raises(EngineUnavailableError, match="too slow"):
+        _ending(step, Outcome(exit_code=137, output=b"", timed_out=True))
+
+
+@pytest.mark.parametrize("step", [*OURS_FIRST, *OURS_LAST, "git apply"])
+def test_no_room_is_the_guests_failure_in_every_step(step: str) -> None:
+    built = _ending(step, Outcome(exit_code=1, output=b"error: No space left on device\n"))
+    assert isinstance(built, BuildFailure)
+    assert built.failure_class is FailureClass.RESOURCE_LIMIT
+
+
+@pytest.mark.parametrize("step", OURS_LAST)
+def test_what_a_step_of_ours_finds_broken_the_guest_broke(step: str) -> None:
+    built = _ending(step, Outcome(exit_code=2, output=b"error: invalid metadata\n"))
+    assert isinstance(built, BuildFailure)
+
+
+def test_a_patch_that_does_not_apply_beside_the_tree_is_not_resolved() -> None:
+    built = _ending("git apply", Outcome(exit_code=1, output=b"error: patch does not apply\n"))
+    assert isinstance(built, Environment)
+
+
+def test_a_lock_that_a_build_overwrote_is_its_failure() -> None:
+    engine = InstallingEngine(scripts=(), lock=b"\xff\xfe")
+    built = _scripted(engine, replace(RECIPE, lock=None))
+    assert isinstance(built, BuildFailure)
+    assert (built.step, built.detail) == ("resolve", "the lock is no text")
 
 
 def test_python_3_14_is_known() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from validators import installation
-from validators.model import ProjectInstall, Recipe
+from validators.model import ProjectInstall, Recipe, Tree
 
 RECIPE = Recipe(
     language="python",
@@ -65,5 +65,7 @@ def test_the_project_is_no_part_of_its_lock(line: str) -> None:
 def test_names_are_quoted_for_the_shell() -> None:
     recipe = replace(RECIPE, apt=("gcc", "x; rm -rf /"))
     assert "'x; rm -rf /'" in " ".join(installation.apt_lines(recipe))
-    lines = installation.repository_lines(datetime(2024, 1, 1, tzinfo=UTC), "v1; true")
-    assert "'v1; true'" in lines[-1]
+    tree = Tree(
+        commit="c", committed_at=datetime(2024, 1, 1, tzinfo=UTC), tar=b"", nearest_tag="v1; true"
+    )
+    assert "'v1; true'" in " ".join(installation.tree_lines(tree))
