@@ -18,6 +18,7 @@ of blobs, so they fit the trees that are handed out, whatever the project asks o
 """
 
 from miner.git.change import Comparison, RawChange
+from miner.git.command import version
 from miner.git.commits import CommitHeader
 from miner.git.mirror import Mirror
 from miner.git.mirrors import Mirrors
@@ -31,4 +32,5 @@ __all__ = [
     "RawChange",
     "TreeEntry",
     "UnusableTreeError",
+    "version",
 ]

@@ -18,9 +18,13 @@ from typing import IO, cast
 
 from miner.errors import BadItemError, ConfigError, RetryableError
 
+OLDEST = (2, 34)
+"""The first version that takes every option and setting used here."""
+
 READ_TIMEOUT_S = 300
 OUTPUT_LIMIT_MB = 512
 
+_INSTALL = f"install git {OLDEST[0]}.{OLDEST[1]} or newer"
 _CHUNK = 1 << 16
 _TROUBLE = re.compile(
     r"no space left on device|disk quota exceeded|unable to write [^\n]*|unable to create [^\n]*"
@@ -214,5 +218,18 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def _git() -> Path:
     found = shutil.which("git")
     if found is None:
-        raise ConfigError("The command `git` was not found; install git 2.34 or newer.")
+        raise ConfigError(f"The command `git` was not found; {_INSTALL}.")
     return Path(found)
+
+
+def version() -> str:
+    """The version of the git that is run here. ConfigError when there is none, or it is too old."""
+    return new_enough(run(Path("/"), ("version",)).output.decode("utf-8", "replace"))
+
+
+def new_enough(said: str) -> str:
+    """The version in what `git version` said. ConfigError when it is older than `OLDEST`."""
+    found = re.search(r"(\d+)\.(\d+)\S*", said)
+    if found is None or (int(found[1]), int(found[2])) < OLDEST:
+        raise ConfigError(f"{said.strip() or 'This git'} is too old; {_INSTALL}.")
+    return found[0]
