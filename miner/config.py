@@ -84,7 +84,12 @@ class Settings(BaseSettings):
     policy: Literal["quick", "full"] = Field(
         default="full", description="verification: quick (2 repeats) or full (3 and probes)"
     )
-    workers: int = Field(default=2, ge=1, le=1024, description="containers at a time")
+    workers: int = Field(
+        default=2,
+        ge=1,
+        le=1024,
+        description="verifications at a time; each uses up to two containers",
+    )
     executor: Literal["threads", "dask"] = Field(
         default="threads", description="where work runs: here, or on a Dask cluster"
     )

@@ -114,6 +114,7 @@ class FakeEngine:
     containers: list[FakeContainer] = field(default_factory=list)
     name: str = "scripted"
     open: int = 0
+    most_open: int = 0
     played: int = 0
 
     @property
@@ -131,6 +132,7 @@ class FakeEngine:
         self.played += 1
         self.containers.append(container)
         self.open += 1
+        self.most_open = max(self.most_open, self.open)
         try:
             yield container
         finally:

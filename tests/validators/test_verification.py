@@ -82,6 +82,7 @@ def check(
 def test_a_fix_is_accepted_after_all_repeats() -> None:
     verdict, engine = check(BEFORE, AFTER, BEFORE, AFTER, BEFORE)
     assert verdict.accepted
+    assert engine.most_open == 2  # MINER_WORKERS says so to people
     assert verdict.fail_to_pass == ("t.py::a",)
     assert verdict.pass_to_pass == ("t.py::b",)
     assert [(run.phase, run.attempt) for run in verdict.runs] == [
