@@ -18,7 +18,7 @@ demo: setup  ## mine, verify, publish and grade real projects, offline from GitH
 	.venv/bin/miner demo
 
 test: setup lint  ## the whole suite, services included
-	.ci/postgres .ci/podman $(PYTHON) -m pytest --run-docker --run-postgres --run-network --durations=20
+	.ci/compose .ci/postgres .ci/podman $(PYTHON) -m pytest --run-docker --run-postgres --run-network --durations=20
 
 test-fast: .venv/ready  ## what needs no container and no network
 	$(PYTHON) -m pytest -n auto --dist loadfile --durations=20

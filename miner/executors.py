@@ -7,6 +7,7 @@ are the truth, so any executor may break at any moment.
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 from miner.errors import ConfigError, RetryableError
 
@@ -23,7 +24,7 @@ def executor(
     """An executor for one pass; leaving the block waits for what still runs.
 
     "threads" runs `workers` at once here. "dask" hands work to the scheduler at `address`, which
-    decides how many run. ConfigError: unknown name, bad number or missing address.
+    decides how many run. ConfigError: unknown name, bad number, missing or odd address.
     RetryableError: the scheduler does not answer.
     """
     if name not in EXECUTORS:
@@ -36,18 +37,35 @@ def executor(
         return
     if not address:
         raise ConfigError("The executor dask needs the address of its scheduler: tcp://host:8786.")
+    if not _is_address(address):
+        raise ConfigError(f"{address!r} is no address of a Dask scheduler; write tcp://host:8786.")
     with _dask(address, connect_s) as pool:
         yield pool
+
+
+def _is_address(address: str) -> bool:
+    """Asked before Dask is: its client, once it stumbled over an address, never comes to rest."""
+    try:
+        parts = urlsplit(address)
+        return parts.scheme in {"tcp", "tls"} and bool(parts.hostname) and bool(parts.port)
+    except ValueError:
+        return False
 
 
 @contextmanager
 def _dask(address: str, connect_s: float) -> Iterator[Executor]:
     try:
-        from distributed import Client  # noqa: PLC0415  (an extra: needed for clusters only)
+        from distributed import Client, Security  # noqa: PLC0415  (an extra: for clusters only)
     except ImportError as error:
         raise ConfigError(
             "The executor dask is not installed; install swe-evergreen[cluster]."
         ) from error
+    certain = Security().get_connection_args("client")["ssl_context"] is not None  # type: ignore[no-untyped-call]  # distributed has no types
+    if address.startswith("tls:") and not certain:
+        raise ConfigError(
+            f"{address} asks for TLS, but Dask is given no certificates; "
+            "set distributed.comm.tls in Dask's own configuration."
+        )
     try:
         client = Client(address, timeout=connect_s, set_as_default=False)  # type: ignore[no-untyped-call]  # distributed has no types
     except (OSError, ValueError) as error:

@@ -49,6 +49,17 @@ def test_the_gate_is_the_readmes_test_command() -> None:
     assert "make test" in (ROOT / "README.md").read_text()
 
 
+def test_no_test_is_skipped_for_want_of_a_tool() -> None:
+    """A missing tool is a failure of the machine that was to run the test, never a pass."""
+    wanting = re.compile(r"skipif\([^\n]*which\(|importorskip|find_spec")
+    found = [
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "tests").rglob("*.py")
+        if path != Path(__file__) and wanting.search(path.read_text("utf-8"))
+    ]
+    assert found == []
+
+
 def test_the_gate_leaves_no_service_out() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for service in ("docker", "postgres", "network"):
@@ -56,7 +67,6 @@ def test_the_gate_leaves_no_service_out() -> None:
 
 
 @pytest.mark.postgres
-@pytest.mark.skipif(not (ROOT / ".venv/bin/python").exists(), reason="`make setup` has not run")
 def test_the_temporary_database_ends_with_its_command() -> None:
     script = "echo $MINER_TEST_POSTGRES_URL; exit 3"
     ended = run(".ci/postgres", "sh", "-c", script, MINER_TEST_POSTGRES_URL="")
@@ -76,8 +86,9 @@ def test_a_database_that_is_given_is_used() -> None:
     assert ended.stdout == "mine\n"
 
 
-@pytest.mark.skipif(shutil.which("docker-compose") is None, reason="docker-compose is missing")
+@pytest.mark.docker
 def test_the_compose_file_is_valid() -> None:
+    assert shutil.which("docker-compose"), "docker-compose is missing; .ci/compose installs it"
     checked = run("docker-compose", "config")
     assert checked.returncode == 0, checked.stderr
     services = yaml.safe_load(checked.stdout)["services"]

@@ -19,6 +19,11 @@ def where(number: int) -> tuple[int, int]:
         ("ray", 2, None, "no executor 'ray'; choose threads or dask"),
         ("threads", 0, None, "Workers must be 1 or more, not 0"),
         ("dask", 2, None, "needs the address of its scheduler"),
+        ("dask", 2, "x", "'x' is no address of a Dask scheduler; write tcp://host:8786"),
+        ("dask", 2, "foo://host:8786", "is no address of a Dask scheduler"),
+        ("dask", 2, "tls://host:8786", "Dask is given no certificates"),
+        ("dask", 2, "tcp://host", "is no address of a Dask scheduler"),
+        ("dask", 2, "tcp://host:99999", "is no address of a Dask scheduler"),
     ],
 )
 def test_what_makes_no_executor_is_told(
