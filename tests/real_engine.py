@@ -62,6 +62,16 @@ def containers(address: str | None, label: str, *, running: bool = False) -> lis
         api.close()
 
 
+def called(address: str | None, tag: str) -> tuple[list[str], list[str]]:
+    """What an image starts: its entry point and its command."""
+    api = APIClient(base_url=address or "unix:///var/run/docker.sock", version="auto")
+    try:
+        config = api.inspect_image(tag)["Config"]  # type: ignore[no-untyped-call]  # its stubs
+        return config["Entrypoint"] or [], config["Cmd"]
+    finally:
+        api.close()
+
+
 def tar(files: Mapping[str, bytes]) -> bytes:
     """A tar of name → content."""
     packed = io.BytesIO()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.real_engine import LIMITS, containers, tar, untar
+from tests.real_engine import LIMITS, called, containers, tar, untar
 from validators.engine import GUEST_UID, REPORT_PIPE, TREE, Container
 from validators.engines import DockerEngine, connect
 from validators.errors import EngineUnavailableError
@@ -290,7 +290,9 @@ def test_a_cache_outlives_its_container_and_is_nobody_elses(
     assert all(engine.remove_cache(each) for each in ours)
 
 
-def test_a_commit_keeps_the_disk_but_not_the_work_places(engine: DockerEngine, base: Image) -> None:
+def test_a_commit_keeps_the_disk_but_not_the_work_places(
+    engine: DockerEngine, base: Image, engine_address: str | None
+) -> None:
     tag = "miner-test:commit"
     with engine.install(base, Limits(network=True)) as container:
         sh(container, f"echo kept >/opt/venv/kept; touch {TREE}/gone /tmp/gone")
@@ -300,6 +302,7 @@ def test_a_commit_keeps_the_disk_but_not_the_work_places(engine: DockerEngine, b
         found = {each.image.tag: each.labels for each in engine.images(label="miner.test")}
         assert found[tag]["miner.words"] == WORDS
         assert not found[tag]["miner.owner"]
+        assert called(engine_address, tag) == ([], ["/bin/bash"])
         with engine.run(made, LIMITS) as container:
             assert sh(container, f"cat /opt/venv/kept; ls {TREE} /tmp").split() == [
                 "kept",

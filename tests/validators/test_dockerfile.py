@@ -101,7 +101,7 @@ def trusting_base() -> Iterator[tuple[Environment, str]]:
     assert isinstance(built, Environment)
     base, _ = base_image(engine, "3.12", settings=settings, progress=_silent)
     tag = f"miner-dockerfile-test:{uuid.uuid4().hex[:12]}"
-    files = {"Dockerfile": f"FROM {base.tag}\nENV SSL_CERT_FILE=/ca.pem\n".encode()}
+    files = {"Dockerfile": f"FROM {base.tag}\nENTRYPOINT []\nENV SSL_CERT_FILE=/ca.pem\n".encode()}
     if CA_BUNDLE is not None:
         files["Dockerfile"] += b"COPY ca.pem /ca.pem\n"
         files["ca.pem"] = CA_BUNDLE.read_bytes()

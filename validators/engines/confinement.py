@@ -108,8 +108,8 @@ def install_config(limits: Limits, habits: Habits, *, cache: str | None) -> dict
 def container_config(*, labels: Mapping[str, str], prologue: str = "") -> dict[str, Any]:
     """What the container is: our main process, root's, fed and read through stdin and stdout."""
     return {
-        "command": ["-c", prologue + MAIN_SCRIPT],
-        "entrypoint": ["/bin/bash"],
+        "command": ["/bin/bash", "-c", prologue + MAIN_SCRIPT],
+        "entrypoint": [],  # an image's own is not used; Docker's commits would keep one given here
         "user": "0:0",
         "hostname": _HOSTNAME,
         "working_dir": "/",
