@@ -49,10 +49,6 @@ class Mirror:
         """The commit and then its first and second parent; () when it is not there."""
         return self._headers([commit, f"{commit}^1", f"{commit}^2"])
 
-    def parents(self, commit: str) -> tuple[str, ...]:
-        """The parents, first parent first; () for a root commit."""
-        return self._header(commit).parents
-
     def first_parents(self, commit: str, *, limit: int) -> tuple[CommitHeader, ...]:
         """The commit and what is behind it by first parents, at most `limit`."""
         if self.session is not None and limit <= NAMES_AT_ONCE:
@@ -91,11 +87,6 @@ class Mirror:
     def paths(self, commit: str) -> tuple[str, ...]:
         """The paths of its files and symlinks (str as in RawChange)."""
         return tuple(entry.path for entry in self.entries(commit) if entry.mode != "160000")
-
-    def read(self, commit: str, path: str) -> bytes | None:
-        """A file's bytes (a symlink's target); None where there is no such file."""
-        blobs = [entry.blob for entry in self._at(commit, path) if entry.mode != "160000"]
-        return self.blobs(blobs)[blobs[0]] if blobs else None
 
     def read_all(self, commit: str, paths: Sequence[str]) -> Mapping[str, bytes]:
         """Those of the files that are there, by path, in the order asked for."""
@@ -182,26 +173,11 @@ class Mirror:
             self.session.has_tags = bool(self._said(tags))
         return self.session.has_tags
 
-    def tree_id(self, commit: str) -> str:
-        """The object id of a commit's tree."""
-        return self._said(self._run("rev-parse", f"{self._checked(commit)}^{{tree}}")).decode()[:-1]
-
-    def apply_check(self, commit: str, patches: Sequence[bytes]) -> str | None:
-        """The tree id of `commit` with `patches` applied in order; None when one does not apply.
-
-        Happens in a throw-away index and object folder: the mirror is not touched.
-        """
-        with tempfile.TemporaryDirectory(prefix="miner-apply-") as scratch:
-            env = self._scratch_env(scratch)
-            self._said(self._run("read-tree", self._checked(commit), env=env))
-            if not self._applied(patches, env):
-                return None
-            return self._said(self._run("write-tree", env=env)).decode().strip()
-
     def adds_up(self, changes: Sequence[RawChange], patches: Sequence[bytes]) -> bool:
         """Do the patches together make every changed file what it is in the end, and no other?
 
-        `apply_check` for the changed files alone, in one run however large the tree is.
+        Asked of the changed files alone, in one run however large the tree is, in a throw-away
+        index and object folder: the mirror is not touched.
         """
         before = {
             raw_bytes(each.old_path): (each.old_mode, each.old_blob)
@@ -267,14 +243,6 @@ class Mirror:
             return tuple(parse_commit(oid, raw) for kind, oid, raw in found if kind == "commit")
         except (ValueError, OverflowError, OSError) as error:
             raise BadItemError(f"A commit of {self.name} cannot be read: {error}.") from error
-
-    def _at(self, commit: str, path: str) -> tuple[TreeEntry, ...]:
-        """The entry of one path, if it is a file, a symlink or a submodule."""
-        if {"", ".", ".."} & set(path.split("/")):
-            return ()
-        answer = self._run("ls-tree", "-l", "-z", "--full-tree", self._checked(commit), "--", path)
-        entries = parse_entries(self._said(answer))
-        return tuple(entry for entry in entries if entry.path == path and entry.mode != "040000")
 
     def _compare(self, a: str, b: str, *options: str) -> Comparison:
         output = self._diff_tree(a, b, (*_COMPARE, *options))

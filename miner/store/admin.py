@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Connection, exists, func, select
 
 from miner.model import Stage, StageReport, StoredRecipe
-from miner.store import blobs, documents
+from miner.store import documents
 from miner.store.connection import Sql
 from miner.store.evidence import Evidence, evidence
 from miner.store.funnel import Funnel, funnel
@@ -220,11 +220,6 @@ class AdminStore:
         )
         with self._sql.read() as connection:
             return frozenset(connection.execute(now.union(frozen)).scalars())
-
-    def blob(self, sha256: str) -> bytes:
-        """A blob's content. FatalError when it is missing or damaged."""
-        with self._sql.read() as connection:
-            return blobs.read(connection, (sha256,))[sha256]
 
     def _set_watch(self, name: str, *, action: str, reason: str | None) -> bool:
         with self._sql.write() as connection:

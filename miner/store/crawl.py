@@ -1,6 +1,6 @@
 """What crawling reads and leaves: miner.crawl.stage.Store."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -221,16 +221,6 @@ class CrawlStore:
         with self._sql.write() as connection:
             repo_id = self._repo_id(connection, repo.source, repo.database_id)
             self._set_tombstone(connection, repo_id, reason=reason, now=now)
-
-    def names(self) -> Mapping[tuple[str, int], str]:
-        """(source, database id) → the newest name."""
-        query = (
-            select(REPOS.c.source, REPOS.c.database_id, REPO_FACTS.c.name)
-            .join(REPO_FACTS, REPO_FACTS.c.repo_id == REPOS.c.id)
-            .where(is_newest_fact())
-        )
-        with self._sql.read() as connection:
-            return {(row.source, row.database_id): row.name for row in connection.execute(query)}
 
     def _set_tombstone(
         self, connection: Connection, repo_id: int, *, reason: str, now: datetime

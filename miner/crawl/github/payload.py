@@ -34,14 +34,6 @@ from miner.model import (
 UNRESOLVED = "not looked for yet"
 
 
-def read_envelope(raw: bytes, *, repo: str) -> Envelope:
-    """A stored payload. MalformedPayloadError names the first place that is wrong."""
-    try:
-        return Envelope.model_validate_json(raw)
-    except ValidationError as error:
-        raise malformed(error, what=f"A stored pull of {repo}") from None
-
-
 def malformed(error: ValidationError, *, what: str) -> MalformedPayloadError:
     """What is wrong with a payload, without quoting from it."""
     first = error.errors(include_url=False, include_input=False)[0]

@@ -35,7 +35,7 @@ def test_a_mirror_is_made_again_from_its_packs(tmp_path: Path) -> None:
         made = again.restore("o/r", refs=copies.refs(mirror), packs=named)
         assert copies.refs(made) == copies.refs(mirror)
         assert made.has(lost)  # on no branch any more, and perhaps a pull's base
-        assert made.read(newer, "a.py") == b"2\n"
+        assert made.read_all(newer, ["a.py"]) == {"a.py": b"2\n"}
     assert (packs / second).stat().st_size < (packs / first).stat().st_size
 
 

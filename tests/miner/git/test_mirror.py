@@ -9,6 +9,7 @@ import pytest
 
 from miner.errors import BadItemError
 from miner.git import Mirror, Mirrors
+from tests.miner.git.oracle import applied, tree_id
 from tests.miner.git.repository import Repository
 
 LATIN1 = os.fsdecode(b"caf\xe9.txt")
@@ -37,8 +38,6 @@ def test_commit_facts(mirrors: Mirrors, upstream: Repository) -> None:
     assert mirror.has(first)
     assert not mirror.has("0" * 40)
     assert not mirror.has("main")
-    assert mirror.parents(second) == (first,)
-    assert mirror.parents(first) == ()
     assert mirror.committed_at(second) == datetime(2024, 1, 1, 2, tzinfo=UTC)
     assert mirror.merge_base(first, second) == first
 
@@ -56,7 +55,7 @@ def test_what_is_no_known_commit_is_a_bad_item(
 ) -> None:
     upstream.commit({"a": "1\n"})
     with pytest.raises(BadItemError):
-        _mirror(mirrors, upstream).parents(commit)
+        _mirror(mirrors, upstream).committed_at(commit)
 
 
 def test_changes_of_every_kind(mirrors: Mirrors, upstream: Repository) -> None:
@@ -197,17 +196,6 @@ def test_no_tag_is_none(mirrors: Mirrors, upstream: Repository) -> None:
     assert _mirror(mirrors, upstream).nearest_tag(commit) is None
 
 
-def test_read_one_file(mirrors: Mirrors, upstream: Repository) -> None:
-    commit = upstream.commit({"d/a [1]\n.txt": b"\xff\n", "l": "-> d", LATIN1: "x"})
-    mirror = _mirror(mirrors, upstream)
-    assert mirror.read(commit, "d/a [1]\n.txt") == b"\xff\n"
-    assert mirror.read(commit, LATIN1) == b"x"
-    assert mirror.read(commit, "l") == b"d"
-    assert mirror.read(commit, "d") is None
-    assert mirror.read(commit, "none") is None
-    assert mirror.read(commit, "../none") is None
-
-
 def test_patches_that_add_up_give_the_merge_tree(mirrors: Mirrors, upstream: Repository) -> None:
     base = upstream.commit({"a": "1\n", "b": "1\n"})
     middle = upstream.commit({"a": "2\n"})
@@ -215,22 +203,24 @@ def test_patches_that_add_up_give_the_merge_tree(mirrors: Mirrors, upstream: Rep
     mirror = _mirror(mirrors, upstream)
     one, two = mirror.diff(base, middle), mirror.diff(middle, merge)
     before = sorted(mirror.path.rglob("*"))
-    assert mirror.apply_check(base, [one, b"", two]) == mirror.tree_id(merge)
-    assert mirror.apply_check(base, [one]) == mirror.tree_id(middle)
-    assert mirror.apply_check(base, [one, one]) is None
-    assert mirror.apply_check(base, [b"no patch"]) is None
+    assert applied(mirror, base, [one, b"", two]) == tree_id(mirror, merge)
+    assert applied(mirror, base, [one]) == tree_id(mirror, middle)
+    assert applied(mirror, base, [one, one]) is None
+    assert applied(mirror, base, [b"no patch"]) is None
     assert sorted(mirror.path.rglob("*")) == before
 
 
 def test_read_many_files_at_once(mirrors: Mirrors, upstream: Repository) -> None:
-    commit = upstream.commit({"d/a": b"\xff\n\n", "b": "", LATIN1: "x", "n\nl": "x", "s p": "y"})
+    commit = upstream.commit(
+        {"d/a": b"\xff\n\n", "b": "", LATIN1: "x", "n\nl": "x", "s p": "y", "l": "-> d"}
+    )
     upstream.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub")
     upstream.git("commit", "--quiet", "--message=Sub")
     mirror = _mirror(mirrors, upstream)
-    asked = ["none", "s p", "b", "d", "d/a", LATIN1, "n\nl", "b", "sub"]
+    asked = ["none", "../none", "s p", "b", "d", "d/a", LATIN1, "n\nl", "b", "sub", "l"]
     found = mirror.read_all(upstream.head(), asked)
-    assert found == {"s p": b"y", "b": b"", "d/a": b"\xff\n\n", LATIN1: b"x"}
-    assert list(found) == ["s p", "b", "d/a", LATIN1]
+    assert found == {"s p": b"y", "b": b"", "d/a": b"\xff\n\n", LATIN1: b"x", "l": b"d"}
+    assert list(found) == ["s p", "b", "d/a", LATIN1, "l"]
     assert mirror.read_all(commit, []) == {}
     with pytest.raises(BadItemError):
         mirror.read_all("main", ["b"])
@@ -265,7 +255,7 @@ def test_commit_and_parents_in_one_look(mirrors: Mirrors, upstream: Repository) 
     assert root.committed_at == mirror.committed_at(first)
     assert mirror.find("1" * 40) == ()
     assert mirror.find("main") == ()
-    assert mirror.find(mirror.tree_id(merge)) == ()
+    assert mirror.find(tree_id(mirror, merge)) == ()
     assert [header.oid for header in mirror.first_parents(merge, limit=5)] == [merge, main, first]
 
 

@@ -15,7 +15,7 @@ Question = Callable[[Mirror, str, str], object]
 QUESTIONS: dict[str, Question] = {
     "has": lambda mirror, a, b: [mirror.has(each) for each in (a, b, "1" * 40, "main")],
     "find": lambda mirror, a, b: [mirror.find(each) for each in (a, b, "1" * 40)],
-    "parents": lambda mirror, a, b: [mirror.parents(each) for each in (a, b)],
+    "date": lambda mirror, a, b: [mirror.committed_at(each) for each in (a, b)],
     "first parents": lambda mirror, a, b: [mirror.first_parents(c, limit=9) for c in (a, b)],
     "compare": lambda mirror, a, b: mirror.compare(a, b),
     "backwards": lambda mirror, a, b: mirror.compare(b, a),

@@ -20,6 +20,7 @@ from miner.split.patch import (
     patch_hash,
     test_patch,
 )
+from tests.miner.git.oracle import applied, tree_id
 from tests.miner.git.repository import Repository
 from validators.languages import LANGUAGES, FileClass
 
@@ -385,8 +386,8 @@ def test_awkward(case: Case, tmp_path: Path) -> None:
     assert sorted(each.change.path for each in sections if not each.is_test) == sorted(case.gold)
     assert sorted(each.change.path for each in sections if each.is_test) == sorted(case.test)
     patches = [test_patch(sections), gold_patch(sections)]
-    assert mirror.apply_check(base, patches) == mirror.tree_id(merge)
-    assert mirror.apply_check(base, patches[::-1]) == mirror.tree_id(merge)
+    assert applied(mirror, base, patches) == tree_id(mirror, merge)
+    assert applied(mirror, base, patches[::-1]) == tree_id(mirror, merge)
     assert mirror.adds_up(found.changes, patches)
     if found.changes:
         assert not mirror.adds_up(found.changes, patches[1:] if patches[0] else patches[:1])
@@ -450,7 +451,7 @@ def test_any_two_trees(bare: Mirror, before: dict[str, bytes], after: dict[str, 
     gold, tests = gold_patch(sections), test_patch(sections)
     assert len(gold) + len(tests) == len(found.diff)
     assert b"".join(section.text for section in sections) == found.diff
-    assert bare.apply_check(base, [tests, gold]) == bare.tree_id(fixed)
+    assert applied(bare, base, [tests, gold]) == tree_id(bare, fixed)
     assert bare.adds_up(found.changes, [tests, gold])
     assert all(
         CLASSIFY(PurePosixPath(each.change.path)) is FileClass.TEST

@@ -11,6 +11,7 @@ from miner.progress import SilentProgress
 from miner.split.policy import GatePolicy
 from miner.split.stage import split
 from miner.store import Database, open_store, upgrade
+from tests.miner.git.oracle import applied, tree_id
 from tests.miner.split.pulls import at
 from tests.miner.split.test_stage import GOOD, NOW, Line
 
@@ -79,8 +80,8 @@ def test_awkward_bytes_survive_the_store(database: Database, line: Line) -> None
     )
     mirror = line.mirrors.open("o/r")
     assert pull.base.commit is not None
-    made = mirror.apply_check(pull.base.commit, [found.test_patch, found.patch])
-    assert made == mirror.tree_id(pull.base.merge_tree)
+    made = applied(mirror, pull.base.commit, [found.test_patch, found.patch])
+    assert made == tree_id(mirror, pull.base.merge_tree)
 
 
 def test_a_revert_that_comes_later_takes_the_candidate_back(database: Database, line: Line) -> None:

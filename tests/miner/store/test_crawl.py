@@ -45,7 +45,7 @@ def test_a_renamed_repository_keeps_its_rows(database: Database) -> None:
     database.crawl.save_repo(renamed, now=NOW)
     database.crawl.save_repo(renamed, now=NOW)
     assert database.crawl.stored_pulls(renamed, ["raw-7-1"]) == {(7, "raw-7-1")}
-    assert database.crawl.names() == {("github", 11): "new/name"}
+    assert database.crawl.known("new/name") == renamed
     for name in ("o/r", "New/Name"):
         assert len(database.split.due_pulls(policy=POLICY, limit=9, repo=name)) == 1
     assert database.split.due_pulls(policy=POLICY, limit=9, repo="o/other") == ()
