@@ -18,6 +18,7 @@ Verdicts       examination.py  recipes tried in order → Examination
                flakiness.py  how much repeats differ (pure)
                procession.py  runs in a row               probes.py, hunks.py  asked once more
 Grades         evaluation.py  model patch → Grade         restoration.py  what is put back (pure)
+               sections.py  parts of shared configuration (pure)
                guarded.py  what must not change           suspicion.py  what is flagged (pure)
 Anywhere       workshop.py  picklable settings that do all this on any machine
 

@@ -29,7 +29,7 @@ from validators.model import (
     Tally,
 )
 from validators.patching import is_empty, methods, refusal, touched_paths
-from validators.restoration import Change, Plan, Surroundings, is_protected, merged, plan
+from validators.restoration import Change, Plan, Surroundings, is_kept, plan
 from validators.run import (
     PREPARE_S,
     RUN_LABEL,
@@ -43,11 +43,12 @@ from validators.run import (
     test_script,
     unrun,
 )
+from validators.sections import merged
 from validators.selection import selected
 from validators.suspicion import flags
 from validators.worktree import PATCH_FAILED, grading_scripts, kit_tar
 
-GRADER_VERSION = 2
+GRADER_VERSION = 3
 """Part of every cache key of a grade: raised when a rule here changes."""
 
 CONVERTER = "python -m lib2to3 "
@@ -102,6 +103,8 @@ def grade(
             installed=prepared.installed,
             final_paths=prepared.final_paths,
             source_paths=recipe.source_paths,
+            python=recipe.python,
+            test_cmd=recipe.test_cmd,
         )
         todo = plan(prepared.changes, surroundings)
         guarded = guarded_paths(surroundings)
@@ -113,7 +116,7 @@ def grade(
         notes = (*_method_notes(prepared), *merges, *todo.notes)
     progress(f"{task.instance_id}: {Phase.MODEL}: {summary(run)}")
     undone = {*todo.remove, *todo.restore}
-    undone |= {p for p in touched_paths(model_patch) if is_protected(p, surroundings.language)}
+    undone |= {p for p in touched_paths(model_patch) if is_kept(p, surroundings)}
     return _graded(
         task,
         replace(run, started_at=started_at),

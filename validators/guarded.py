@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from validators.engine import TREE, Container
-from validators.restoration import Surroundings, is_protected
+from validators.restoration import Surroundings, is_kept
 from validators.run import PREPARE_S
 from validators.worktree import DIGESTS
 
@@ -16,7 +16,7 @@ def guarded_paths(surroundings: Surroundings) -> tuple[str, ...]:
         sorted(
             path
             for path in surroundings.final_paths
-            if path.endswith(_SUFFIXES) and is_protected(path, surroundings.language)
+            if path.endswith(_SUFFIXES) and is_kept(path, surroundings)
         )
     )
 

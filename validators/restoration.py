@@ -5,13 +5,13 @@ the test sections of shared configuration. Removed is what the patch adds at suc
 would shadow the runner, the standard library or an installed package. What remains is the model's.
 """
 
-import configparser
 import re
 import sys
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import PurePosixPath
+from posixpath import normpath
 
 from validators.languages.base import FileClass, Language
 
@@ -33,11 +33,30 @@ CONFIGURATION = frozenset(
 SHARED = frozenset(["pyproject.toml", "setup.cfg", "tox.ini"])
 """Files of which only the test sections are put back."""
 
-_PLUGIN_FOLDER = re.compile(r".+\.(egg-info|dist-info)")
-_INI_SECTION = re.compile(r"(tool:)?pytest|nosetests|unittest|coverage:.*")
-_TOML_TABLES = (("tool", "pytest"), ("project", "entry-points", "pytest11"))
-_HEADER = re.compile(r"^\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$")
-_RUNNER = frozenset(["pytest", "_pytest", "pluggy", "py", "iniconfig", "unittest", "django"])
+_PLUGIN_FOLDER = re.compile(r".*\.(egg-info|dist-info)", re.IGNORECASE)
+"""As importlib.metadata takes them: in any case, and with nothing before the dot."""
+
+_RUNNER = frozenset(
+    [
+        *("pytest", "_pytest", "pluggy", "py", "iniconfig", "unittest", "django"),
+        *("sitecustomize", "usercustomize"),
+    ]
+)
+_RETIRED = (
+    ((3, 12), frozenset(["asynchat", "asyncore", "distutils", "imp", "smtpd"])),
+    (
+        (3, 13),
+        frozenset(
+            [
+                *("aifc", "audioop", "cgi", "cgitb", "chunk", "crypt", "imghdr", "lib2to3"),
+                *("mailcap", "msilib", "nis", "nntplib", "ossaudiodev", "pipes", "sndhdr"),
+                *("spwd", "sunau", "telnetlib", "uu", "xdrlib"),
+            ]
+        ),
+    ),
+)
+"""Modules that the standard library had before that Python; this interpreter may not know them."""
+
 _ROOTS = ("", "src", "lib", "python")
 
 
@@ -68,7 +87,8 @@ class Surroundings:
     """What the rules need to know: the language, installed packages, the final state's paths.
 
     `installed` is what lies in site-packages: modules are often not called like their package.
-    `source_paths` are the folders on the import path, relative to the tree.
+    `source_paths` are the folders on the import path, relative to the tree. `python` is the
+    environment's version, "3.12". `test_cmd` may name a script of the tree: that runs the tests.
     """
 
     language: Language
@@ -76,6 +96,17 @@ class Surroundings:
     installed: tuple[str, ...] = ()
     final_paths: frozenset[str]
     source_paths: tuple[str, ...] = ()
+    python: str = ""
+    test_cmd: str = ""
+
+    @property
+    def scripts(self) -> frozenset[str]:
+        """Files of the final state that the test command starts, as paths in the tree.
+
+        What comes after `pytest` is what it tests.
+        """
+        words = takewhile(lambda word: not word.endswith("pytest"), self.test_cmd.split())
+        return frozenset({normpath(word) for word in words} & self.final_paths)
 
 
 def plan(changes: Sequence[Change], surroundings: Surroundings) -> Plan:
@@ -86,7 +117,7 @@ def plan(changes: Sequence[Change], surroundings: Surroundings) -> Plan:
     for change in sorted(changes, key=lambda each: each.path):
         if PurePosixPath(change.path).name in SHARED:
             merge.append(change.path)
-        elif change.in_final and is_protected(change.path, surroundings.language):
+        elif change.in_final and is_kept(change.path, surroundings):
             restore.append(change.path)
         elif not change.in_final and (reason := _unwanted(change.path, surroundings)):
             remove[change.path] = reason
@@ -116,6 +147,11 @@ def is_protected(path: str, language: Language) -> bool:
     )
 
 
+def is_kept(path: str, surroundings: Surroundings) -> bool:
+    """Whether a path is as in the final state when tests run, whatever a patch says of it."""
+    return is_protected(path, surroundings.language) or path in surroundings.scripts
+
+
 def _unwanted(path: str, surroundings: Surroundings) -> str | None:
     """Why a file that only the model has is removed, or None."""
     pure = PurePosixPath(path)
@@ -133,7 +169,7 @@ def _unwanted(path: str, surroundings: Surroundings) -> str | None:
 def _shadowed(path: str, surroundings: Surroundings) -> str | None:
     """A new top-level module that hides one of the standard library's or of an installed one."""
     modules = _module_names(surroundings)
-    for root in {*_ROOTS, *(each.strip("/.") for each in surroundings.source_paths)}:
+    for root in _import_roots(surroundings):
         prefix = f"{root}/" if root else ""
         if not path.startswith(prefix):
             continue
@@ -146,6 +182,12 @@ def _shadowed(path: str, surroundings: Surroundings) -> str | None:
     return None
 
 
+def _import_roots(surroundings: Surroundings) -> set[str]:
+    """Folders whose modules can be imported by name, "" for the tree itself."""
+    beside = (str(PurePosixPath(each).parent) for each in surroundings.scripts)
+    return {*_ROOTS, *(each.strip("/.") for each in (*surroundings.source_paths, *beside))}
+
+
 def _module_names(surroundings: Surroundings) -> frozenset[str]:
     packages = {
         re.split(r"[=@<> \[]", line, maxsplit=1)[0].lower().replace("-", "_")
@@ -156,76 +198,6 @@ def _module_names(surroundings: Surroundings) -> frozenset[str]:
         for name in surroundings.installed
         if not name.endswith((".dist-info", ".egg-info", ".pth", ".libs"))
     }
-    return sys.stdlib_module_names | _RUNNER | packages | modules
-
-
-def merged(name: str, *, model: str, final: str) -> str | None:
-    """The model's text of a shared file with the final state's test sections.
-
-    None when its test sections are the final state's already: then the file stays as it is. When
-    sections cannot be told apart safely, the final state's text is taken whole.
-    """
-    sections = _toml_tables if name.endswith(".toml") else _ini_sections
-    ours, wanted = sections(model), sections(final)
-    if wanted is None:  # unreadable in the final state too: nothing is gained by touching it
-        return None if ours is None else final
-    if ours == wanted:
-        return None
-    mixed = _without_test_sections(model) + "\n" + _only_test_sections(final)
-    return mixed if sections(mixed) == wanted else final
-
-
-def _ini_sections(text: str) -> Mapping[str, Mapping[str, str]] | None:
-    parser = configparser.RawConfigParser(strict=False, delimiters=("=", ":"), default_section="")
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return None
-    found = {name: dict(parser[name]) for name in parser.sections() if _INI_SECTION.fullmatch(name)}
-    entry_points = "options.entry_points"
-    if parser.has_option(entry_points, "pytest11"):
-        found[entry_points] = {"pytest11": parser.get(entry_points, "pytest11")}
-    return found
-
-
-def _toml_tables(text: str) -> Mapping[str, object] | None:
-    try:
-        parsed: object = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return None
-    found: dict[str, object] = {}
-    for path in _TOML_TABLES:
-        table: object = parsed
-        for key in path:
-            table = table.get(key) if isinstance(table, dict) else None
-        if table is not None:
-            found[".".join(path)] = table
-    return found
-
-
-def _blocks(text: str) -> list[tuple[str, str]]:
-    """(section name, text with its header), in order; the part before the first header is ""."""
-    blocks: list[tuple[str, str]] = [("", "")]
-    for line in text.splitlines(keepends=True):
-        header = _HEADER.match(line.rstrip("\r\n"))
-        if header is not None:
-            blocks.append((re.sub(r"[\"'\s]", "", header[1]), line))
-        else:
-            name, body = blocks[-1]
-            blocks[-1] = (name, body + line)
-    return blocks
-
-
-def _is_test_section(name: str) -> bool:
-    dotted = [".".join(path) for path in _TOML_TABLES]
-    return bool(_INI_SECTION.fullmatch(name)) or any(
-        name == table or name.startswith(f"{table}.") for table in dotted
-    )
-
-
-def _without_test_sections(text: str) -> str:
-    return "".join(body for name, body in _blocks(text) if not _is_test_section(name))
-
-
-def _only_test_sections(text: str) -> str:
-    return "".join(body for name, body in _blocks(text) if _is_test_section(name))
+    version = tuple(int(part) for part in re.findall(r"\d+", surroundings.python)[:2])
+    retired = (names for gone_in, names in _RETIRED if version and version < gone_in)
+    return (sys.stdlib_module_names | _RUNNER).union(packages, modules, *retired)

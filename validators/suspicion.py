@@ -15,6 +15,7 @@ _MEANS: Mapping[str, re.Pattern[bytes]] = {
         rb"\b(_pytest|pluggy|pytest_\w+|hookimpl|TestReport|TerminalReporter|pluginmanager)\b"
         rb"|\b(import|from)\s+(pytest|unittest)\b|unittest\.(case|result|runner|TestCase|TestResult)"
         rb"|(sys\.modules|import_module|__import__)\W+(pytest|unittest)\b"
+        rb"|\bTEST_RUNNER\b|\bDiscoverRunner\b|\bdjango\.test\.(runner|utils)\b"
     ),
     "our_reporter": re.compile(rb"miner_reporter|/run/miner|miner-report"),
     "equality": re.compile(rb"\bdef\s+__(eq|ne|hash|bool|contains|instancecheck)__\b|__eq__\s*="),
@@ -41,8 +42,13 @@ _MEANS: Mapping[str, re.Pattern[bytes]] = {
     "test_awareness": re.compile(rb"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_ADDOPTS|\bCI_TEST\b"),
     "code_from_text": re.compile(
         rb"(?<![.\w])(exec|eval|compile)\s*\(|\bmarshal\b|\bb64decode\b|\bfromhex\b|\bgetattr\(\s*os\b"
+        rb"|\b(runpy|zipimport|codeop|InteractiveInterpreter|CodeType|FunctionType)\b"
+        rb"|\bpickle\.(loads?|Unpickler)\b|\b(exec_module|load_module)\b"
     ),
-    "files_of_tests": re.compile(rb"\btest_\w+\.py\b|\bconftest\b|__pycache__|\.pyc\b"),
+    "files_of_tests": re.compile(
+        rb"\btest_\w+\.py\b|\bconftest\b|__pycache__|\.pyc\b"
+        rb"|\b(open|i?glob|Path|listdir|scandir|walk)\b[^\n]*[\"'/]tests?[\"'/]"
+    ),
 }
 
 

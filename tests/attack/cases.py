@@ -56,7 +56,7 @@ WARNS = (
 )
 LONG_REMARKS = "# nothing to see here, nothing to see here, nothing to see here\n" * 40_000
 
-Changes = Mapping[str, str | None]
+Changes = Mapping[str, str | bytes | None]
 HONEST: Changes = {"calc/__init__.py": FIX}
 FORCED = (
     "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\n"

@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.attack.cases import ATTACKS, TOY, Attack
+from tests.attack.cases import ATTACKS as KNOWN
+from tests.attack.cases import TOY, Attack
+from tests.attack.hiding_places import HIDDEN
 from tests.toy import RECIPE, Repository, environment_of, grading_task_of
 from validators.engines import DockerEngine
 from validators.evaluation import grade
 from validators.model import Flaw, Grade, Image
+
+ATTACKS = (*KNOWN, *HIDDEN)
 
 pytestmark = [pytest.mark.attack, pytest.mark.docker]
 

@@ -1,13 +1,12 @@
 """What is put back before a model's run, as pure rules."""
 
-import configparser
-import tomllib
+import sys
 from dataclasses import replace
 
 import pytest
 
 from validators.languages import LANGUAGES
-from validators.restoration import Change, Surroundings, is_protected, merged, plan
+from validators.restoration import Change, Surroundings, is_protected, plan
 
 PYTHON = LANGUAGES["python"]
 SURROUNDINGS = Surroundings(
@@ -44,6 +43,10 @@ def only_in_model(path: str) -> Change:
         "json.py",
         "src/typing.py",
         "lib/unittest/__init__.py",
+        "evil.EGG-INFO/entry_points.txt",
+        ".dist-info/entry_points.txt",
+        "src/sitecustomize/__init__.py",
+        "usercustomize.cpython-312-x86_64-linux-gnu.so",
         "pyyaml.py",
         ".env",
         ".coveragerc",
@@ -97,6 +100,42 @@ def test_changed_and_deleted_tests_are_restored() -> None:
     assert found.remove == ()
 
 
+@pytest.mark.parametrize(
+    ("test_cmd", "restored"),
+    [
+        ("python ./run.py", ("run.py",)),
+        ("python -W ignore dev/run.py --all", ("dev/run.py",)),
+        ("coverage run run.py && true", ("run.py",)),
+        ("python -m pytest --cov=calc run.py", ()),
+        ("pytest", ()),
+    ],
+)
+def test_the_script_that_runs_the_tests_is_restored(
+    test_cmd: str, restored: tuple[str, ...]
+) -> None:
+    paths = ("calc", "dev/run.py", "run.py")
+    changes = [Change(path=path, in_model=True, in_final=True) for path in paths]
+    known = replace(SURROUNDINGS, final_paths=frozenset(paths), test_cmd=test_cmd)
+    assert plan(changes, known).restore == restored
+
+
+def test_modules_beside_the_script_that_runs_the_tests_shadow_too() -> None:
+    known = replace(
+        SURROUNDINGS, final_paths=frozenset({"dev/run.py"}), test_cmd="python dev/run.py"
+    )
+    assert plan([only_in_model("dev/unittest.py")], known).remove == ("dev/unittest.py",)
+    assert plan([only_in_model("dev/unittest.py")], SURROUNDINGS).remove == ()
+
+
+@pytest.mark.parametrize(
+    ("python", "removed"), [("3.8", True), ("3.11", True), ("3.13", False), ("", False)]
+)
+def test_the_standard_library_is_that_of_the_environment(python: str, removed: bool) -> None:
+    """It may be older or newer than that of the interpreter that grades."""
+    found = plan([only_in_model("telnetlib.py")], replace(SURROUNDINGS, python=python))
+    assert bool(found.remove) is (removed or "telnetlib" in sys.stdlib_module_names)
+
+
 def test_what_stands_where_tests_are_goes() -> None:
     changes = [
         Change(path="checks/tests/test_a.py", in_model=False, in_final=True),
@@ -121,84 +160,3 @@ def test_shared_configuration_is_merged_also_where_the_model_deletes_it() -> Non
 def test_rules_go_by_path_component() -> None:
     assert is_protected("tests/test_a.py", PYTHON)
     assert not is_protected("contest/latest.py", PYTHON)
-
-
-FINAL_TOML = (
-    '[project]\nname = "a"\n\n[tool.pytest.ini_options]\naddopts = "-ra"\n\n[tool.x]\ny = 1\n'
-)
-
-
-def test_other_changes_of_a_shared_file_stay() -> None:
-    model = FINAL_TOML.replace('name = "a"', 'name = "b"')
-    assert merged("pyproject.toml", model=model, final=FINAL_TOML) is None
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        FINAL_TOML.replace('"-ra"', '"-p evil"'),
-        FINAL_TOML.replace('[tool.pytest.ini_options]\naddopts = "-ra"\n', ""),
-        FINAL_TOML + '\n[project.entry-points.pytest11]\nevil = "evil"\n',
-        FINAL_TOML + '\n[project.entry-points."pytest11"]\nevil = "evil"\n',
-        'tool.pytest.ini_options.addopts = "-p evil"\n[project]\nname = "a"\n',
-        '[project]\nname = "a"\n[tool]\npytest = {ini_options = {addopts = "-p evil"}}\n',
-        "this is no toml [",
-    ],
-)
-def test_test_tables_are_the_final_states(model: str) -> None:
-    text = merged("pyproject.toml", model=model, final=FINAL_TOML)
-    assert text is not None
-    parsed = tomllib.loads(text)
-    assert parsed["tool"]["pytest"] == {"ini_options": {"addopts": "-ra"}}
-    assert "pytest11" not in parsed["project"].get("entry-points", {})
-
-
-def test_merging_keeps_the_models_own_tables() -> None:
-    model = FINAL_TOML.replace('"-ra"', '"-p evil"').replace("y = 1", "y = 2")
-    text = merged("pyproject.toml", model=model, final=FINAL_TOML)
-    assert text is not None
-    assert tomllib.loads(text)["tool"]["x"] == {"y": 2}
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        "[metadata]\nname = b\n[tool:pytest]\naddopts = -p evil\n",
-        "[metadata]\nname = b\n[tool:pytest]  # mine\naddopts = -p evil\n",
-        "[metadata]\nname = b\n[tool:pytest]\naddopts = -ra\n[tool:pytest]\naddopts = -p evil\n",
-        "[metadata]\nname = b\n[pytest]\naddopts = -p evil\n",
-    ],
-)
-def test_test_sections_of_ini_files(model: str) -> None:
-    final = "[metadata]\nname = a\n[tool:pytest]\naddopts = -ra\n"
-    text = merged("setup.cfg", model=model, final=final)
-    assert text is not None
-    parser = configparser.RawConfigParser()
-    parser.read_string(text)
-    assert dict(parser["tool:pytest"]) == {"addopts": "-ra"}
-    assert not parser.has_section("pytest")
-
-
-def test_entry_points_of_setup_cfg() -> None:
-    final = "[metadata]\nname = a\n"
-    model = final + "[options.entry_points]\npytest11 =\n    evil = evil\n"
-    text = merged("setup.cfg", model=model, final=final)
-    assert text == final
-    honest = final + "[options.entry_points]\nconsole_scripts =\n    a = a:main\n"
-    assert merged("setup.cfg", model=honest, final=final) is None
-
-
-def test_a_deleted_file_comes_back_with_its_test_sections_alone() -> None:
-    final = "[metadata]\nname = a\n[tool:pytest]\naddopts = -ra\n"
-    assert (merged("setup.cfg", model="", final=final) or "").split() == [
-        "[tool:pytest]",
-        "addopts",
-        "=",
-        "-ra",
-    ]
-    assert merged("setup.cfg", model="", final="[metadata]\nname = a\n") is None
-
-
-def test_a_new_file_loses_only_its_test_sections() -> None:
-    model = "[metadata]\nname = a\n[tool:pytest]\naddopts = -p evil\n"
-    assert (merged("setup.cfg", model=model, final="") or "").strip() == "[metadata]\nname = a"

@@ -33,6 +33,13 @@ def patch(line: str, path: str = "calc.py") -> bytes:
         ("exec(code)", "code_from_text"),
         ("open('tests/test_calc.py', 'w')", "files_of_tests"),
         ("open('/run/miner/report', 'w')", "our_reporter"),
+        ("text = Path('tests').read_text()", "files_of_tests"),
+        ("os.listdir(root + '/tests/data')", "files_of_tests"),
+        ("zipimport.zipimporter(x)", "code_from_text"),
+        ("runpy.run_path('notes.txt')", "code_from_text"),
+        ("pickle.load(stream)", "code_from_text"),
+        ("TEST_RUNNER = 'calc.Runner'", "runner_internals"),
+        ("from django.test.runner import DiscoverRunner", "runner_internals"),
     ],
 )
 def test_means_are_named(line: str, flag: str) -> None:

@@ -1,0 +1,192 @@
+"""More attacks: where the rules might not look, and what a test process can find lying about."""
+
+import io
+import zipfile
+from dataclasses import replace
+
+from tests.attack.cases import (
+    BUG,
+    FIX,
+    FORCE_PLUGIN,
+    HONEST,
+    TOY,
+    Attack,
+)
+from tests.toy import RECIPE, Files
+
+_FORGE = """
+import json, os
+nonce, pipe = os.read(0, 400).decode().split()[1:3]
+ids = ["tests/test_add.py::test_add", "tests/test_add.py::test_add_again",
+       "tests/test_more.py::test_more", "tests/test_mul.py::test_mul",
+       "tests/test_mul.py::test_mul_zero"]
+records = [{"event": "begin", "runner": "pytest"}, {"event": "items", "ids": ids},
+           {"event": "collected", "count": 5}]
+for name in ids:
+    records.append({"event": "start", "id": name})
+    for when in ("setup", "call", "teardown"):
+        records.append({"event": "phase", "id": name, "when": when, "outcome": "passed"})
+records.append({"event": "end", "status": 0})
+with open(pipe, "w") as out:
+    for record in records:
+        out.write("\\n" + nonce + " . " + json.dumps(record) + "\\n")
+        out.flush()
+getattr(os, "_ex" + "it")(0)
+"""
+"""A whole run, told by whoever reads standard input before the reporter does."""
+
+
+def _base(*, without: str = "", **files: str) -> Files:
+    return {**{path: text for path, text in TOY.base.items() if path != without}, **files}
+
+
+def _zipped(name: str, code: str) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as out:
+        out.writestr(zipfile.ZipInfo(name), code)
+    return packed.getvalue()
+
+
+UNCONFIGURED = replace(TOY, base=_base(without="pyproject.toml"))
+IN_SRC = replace(
+    TOY,
+    base={
+        **_base(without="calc/__init__.py"),
+        "src/calc/__init__.py": BUG,
+    },
+    gold={"src/calc/__init__.py": FIX},
+    recipe=replace(RECIPE, source_paths=("src",)),
+)
+_READS_DATA = (
+    "import json\nfrom pathlib import Path\nfrom calc import add\n\n\ndef test_more():\n"
+    "    cases = json.loads(Path(__file__).with_name('sums.json').read_text())\n"
+    "    assert all(add(a, b) == c for a, b, c in cases)\n"
+)
+DATA = replace(
+    TOY,
+    base=_base(**{"tests/sums.json": "[[1, 1, 2]]\n"}),
+    tests={"tests/test_more.py": _READS_DATA},
+    fail_to_pass=("tests/test_more.py::test_more",),
+    pass_to_pass=(),
+)
+_RUNTESTS = "import sys, unittest\n\nunittest.main(module=None, argv=sys.argv[:1] + ['tests'])\n"
+_BY_SCRIPT = replace(
+    TOY,
+    base={
+        "calc.py": BUG,
+        "runtests.py": "import unittest\n\nunittest.main(module='tests.test_calc')\n",
+        "tests/__init__.py": "",
+        "tests/test_calc.py": "import unittest\n",
+    },
+    tests={
+        "tests/test_calc.py": "import unittest\nfrom calc import add, mul\n\n\n"
+        "class T(unittest.TestCase):\n    def test_add(self):\n"
+        "        self.assertEqual(add(2, 3), 5)\n\n"
+        "    def test_mul(self):\n        self.assertEqual(mul(2, 3), 6)\n"
+    },
+    gold={"calc.py": FIX},
+    fail_to_pass=("tests.test_calc.T.test_add",),
+    pass_to_pass=("tests.test_calc.T.test_mul",),
+    recipe=replace(RECIPE, runner="unittest", test_cmd="python runtests.py"),
+)
+HIDDEN = (
+    Attack(
+        name="a pytest section whose header goes on in a remark",
+        toy=UNCONFIGURED,
+        attack={
+            "setup.cfg": "[tool:pytest] # ]\naddopts = -p force_plugin\n",
+            "force_plugin.py": FORCE_PLUGIN,
+        },
+        twin={"calc/__init__.py": FIX, "setup.cfg": "[metadata] # ]\nname = calc\n"},
+    ),
+    Attack(
+        name="a pytest section between carriage returns",
+        toy=UNCONFIGURED,
+        attack={
+            "setup.cfg": "# settings\r[tool:pytest]\raddopts = -p force_plugin\r",
+            "force_plugin.py": FORCE_PLUGIN,
+        },
+        twin={"calc/__init__.py": FIX, "setup.cfg": "[metadata]\r\nname = calc\r\n"},
+    ),
+    Attack(
+        name="a plug-in declared by a folder in capitals",
+        attack={
+            "calc.EGG-INFO/PKG-INFO": "Metadata-Version: 2.1\nName: calc\nVersion: 1\n",
+            "calc.EGG-INFO/entry_points.txt": "[pytest11]\nforce = force_plugin\n",
+            "force_plugin.py": FORCE_PLUGIN,
+        },
+        twin={"calc/__init__.py": FIX, "EGG-INFO.md": "no folder\n"},
+    ),
+    Attack(
+        name="a plug-in declared by a folder without a name",
+        attack={
+            ".dist-info/METADATA": "Metadata-Version: 2.1\nName: calc\nVersion: 1\n",
+            ".dist-info/entry_points.txt": "[pytest11]\nforce = force_plugin\n",
+            "force_plugin.py": FORCE_PLUGIN,
+        },
+        twin={"calc/__init__.py": FIX, "dist-info/notes.txt": "[pytest11]\n"},
+    ),
+    Attack(
+        name="sitecustomize as a package reads the nonce before the reporter",
+        toy=IN_SRC,
+        attack={"src/sitecustomize/__init__.py": _FORGE},
+        twin={"src/calc/__init__.py": FIX, "src/calc/sitecustomize/__init__.py": "X = 1\n"},
+    ),
+    Attack(
+        name="attributes that would filter and convert what is put back",
+        attack={
+            ".gitattributes": "* text eol=crlf ident filter=force\ntests/** export-ignore\n",
+            "tests/test_more.py": "def test_more():\n    pass\n",
+        },
+        twin={"calc/__init__.py": FIX, ".gitattributes": "*.py text eol=crlf\n*.png binary\n"},
+    ),
+    Attack(
+        name="the tests' data is changed by the patch",
+        toy=DATA,
+        attack={"tests/sums.json": "[[1, 1, 0]]\n"},
+        twin={**HONEST, "tests/sums.json": "[[1, 1, 0]]\n"},
+    ),
+    Attack(
+        name="a test's data becomes a link to a file of the patch",
+        toy=DATA,
+        attack={"tests/sums.json": None, "calc/sums.json": "[[1, 1, 0]]\n"},
+        links={"tests/sums.json": "../calc/sums.json"},
+        twin={**HONEST, "calc/sums.json": "[]\n"},
+    ),
+    Attack(
+        name="the script that runs the tests leaves some out",
+        toy=_BY_SCRIPT,
+        attack={
+            "calc.py": BUG,
+            "runtests.py": "import unittest\nfrom tests import test_calc\n\n"
+            "test_calc.add = lambda a, b: a + b\nunittest.main(module=test_calc)\n",
+        },
+        twin={"calc.py": FIX, "runtests.py": "import unittest\n\nunittest.main()\n"},
+    ),
+    Attack(
+        name="reads the answers out of the tests",
+        attack={
+            "calc/__init__.py": "import re\nfrom pathlib import Path\n\n"
+            "TEXT = ''.join(p.read_text() for p in Path('tests').glob('*.py'))\n\n\n"
+            "def add(a, b):\n    a, b = (str(a), str(b))\n"
+            "    found = re.search(r'add\\((?:%s|ten), %s\\) == (\\d+)' % (a, b), TEXT)\n"
+            "    return int(found[1])\n\n\ndef mul(a, b):\n    return a * b\n"
+        },
+        flags=frozenset({"files_of_tests"}),
+        twin={
+            "calc/__init__.py": FIX,
+            "setup.py": "import setuptools\n\nsetuptools.find_packages(exclude=['tests'])\n",
+        },
+    ),
+    Attack(
+        name="code in a zip file",
+        attack={
+            "calc/data.zip": _zipped("inner.py", FORCE_PLUGIN),
+            "calc/__init__.py": "import zipimport, pathlib\n"
+            "path = pathlib.Path(__file__).with_name('data.zip')\n"
+            "zipimport.zipimporter(str(path)).load_module('inner')\n" + BUG,
+        },
+        flags=frozenset({"code_from_text"}),
+        twin={**HONEST, "calc/data.zip": _zipped("sums.json", "[]")},
+    ),
+)
