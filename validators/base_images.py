@@ -10,13 +10,14 @@ import re
 import tarfile
 import tempfile
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import uv
 
 from validators import debian, interpreters
-from validators.engine import GUEST_UID, TREE, VENV, Container, ContainerEngine, Progress
+from validators.engine import GUEST_UID, TREE, VENV, Container, ContainerEngine, NotPulled, Progress
 from validators.errors import EngineUnavailableError, UnknownRecipeError
 from validators.model import BuildSettings, Image, Limits
 
@@ -33,10 +34,33 @@ _GENERATION = 1  # raise it when what is in a base image changes
 _LIMITS = Limits(memory_mb=4096, cpus=2.0, disk_mb=8192, network=True)
 _STEP_S = 1200.0
 _CA_FILE = "/run/miner/ca.pem"
+_ASK_AGAIN_S = {NotPulled.ABSENT: 3600.0, NotPulled.UNREACHABLE: 60.0}
 _PARENT = f"miner-base:{debian.SUITE}-{_GENERATION}"
 
+
+class NotYet:
+    """What no registry gave, for as long as it is not asked again. `clock` is in seconds.
+
+    A daemon lives for months: neither a moment's silence nor an image that is published later may
+    be remembered for good.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._found: dict[str, tuple[NotPulled, float]] = {}
+
+    def add(self, reference: str, why: NotPulled) -> None:
+        """A registry was just asked for it."""
+        self._found[reference] = (why, self._clock() + _ASK_AGAIN_S[why])
+
+    def why(self, reference: str) -> NotPulled | None:
+        """Why it need not be asked for now; None when it is time to ask."""
+        why, until = self._found.get(reference, (None, 0.0))
+        return why if self._clock() < until else None
+
+
 _making = threading.Lock()  # two workers that need the same image: one makes it, the other finds it
-_not_pulled: set[str] = set()  # references no registry gave, asked once a process
+_not_pulled = NotYet()
 
 _PREPARE = f"""
 set -e
@@ -70,7 +94,8 @@ def base_image(
 
     `settings.base_images` is "pull", "build" or "auto" (one made before, else pull, else build).
     Raises UnknownRecipeError when the version is none, or cannot be had here by any way allowed;
-    EngineUnavailableError when the engine or the Debian mirror failed.
+    EngineUnavailableError when the engine or the Debian mirror failed, or when only a registry that
+    cannot be reached may have it.
     """
     if not re.fullmatch(r"3\.\d{1,2}", python):
         raise UnknownRecipeError(f"{python!r} is no Python version: give one like 3.12.")
@@ -81,12 +106,13 @@ def base_image(
             image = engine.find(_tag(python, origin))
             if image is not None:
                 return image, origin
-        if "pulled" in allowed:
-            pulled = _pulled(engine, python, progress)
-            if pulled is not None:
-                return pulled, "pulled"
+        missed = _pulled(engine, python, progress) if "pulled" in allowed else NotPulled.ABSENT
+        if isinstance(missed, Image):
+            return missed, "pulled"
         if "built" in allowed and interpreters.available(python):
             return _built(engine, python, progress), "built"
+    if missed is NotPulled.UNREACHABLE:
+        raise EngineUnavailableError(_unreachable(python, settings))
     raise UnknownRecipeError(_nowhere(python, settings))
 
 
@@ -125,15 +151,15 @@ def _tag(python: str, origin: str) -> str:
     return f"miner-base:py{python}-{origin}-{_GENERATION}"
 
 
-def _pulled(engine: ContainerEngine, python: str, progress: Progress) -> Image | None:
+def _pulled(engine: ContainerEngine, python: str, progress: Progress) -> Image | NotPulled:
     reference = f"python:{python}-slim"
-    if reference in _not_pulled:
-        return None
+    if (why := _not_pulled.why(reference)) is not None:
+        return why
     progress(f"base image {python}: asking a registry for {reference}")
     image = engine.pull(reference)
-    if image is None:
-        _not_pulled.add(reference)
-        return None
+    if isinstance(image, NotPulled):
+        _not_pulled.add(reference, image)
+        return image
     progress(f"base image {python}: adding git, uv and a compiler to {reference}")
     with engine.install(image, _LIMITS) as container:
         _root(container, _PREPARE, doing=f"prepare {reference}")
@@ -204,19 +230,28 @@ def _tar(files: Mapping[str, tuple[bytes, int]]) -> bytes:
     return packed.getvalue()
 
 
+def _unreachable(python: str, settings: BuildSettings) -> str:
+    otherwise = "set base images to build"
+    if settings.base_images == "auto":
+        otherwise = f"install it here with `pyenv install {python}`"
+    return (
+        f"No registry can be reached for python:{python}-slim: "
+        f"check the container engine's network, or {otherwise}."
+    )
+
+
 def _nowhere(python: str, settings: BuildSettings) -> str:
     install = f"install it with `pyenv install {python}`"
     match settings.base_images:
         case "pull":
             return (
-                f"No registry gave python:{python}-slim: check the engine's network, or set base "
-                "images to build."
+                f"No registry has python:{python}-slim: name another version, or set base images "
+                "to build."
             )
         case "build":
             return f"pyenv has no Python {python} on this machine: {install}."
         case _:
             return (
-                f"There is no base image for Python {python}: no registry gave "
-                f"python:{python}-slim and pyenv has no {python} here. "
-                f"Give the engine access to a registry, or {install}."
+                f"There is no base image for Python {python}: no registry has "
+                f"python:{python}-slim and pyenv has no {python} here: {install}."
             )

@@ -6,6 +6,7 @@ the host, an image that vanished.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +23,13 @@ VENV = "/opt/venv"
 
 REPORT_PIPE = "/run/miner/report"
 """A FIFO that the guest may only write to. What is written leaves the container at once."""
+
+
+class NotPulled(StrEnum):
+    """Why a registry gave no image."""
+
+    ABSENT = "absent"  # it has none of that name, or none for us: it will say so again
+    UNREACHABLE = "unreachable"  # nothing is known: it may have one
 
 
 class Container(Protocol):
@@ -98,8 +106,8 @@ class ContainerEngine(Protocol):
         """The local image of that tag."""
         ...
 
-    def pull(self, reference: str) -> Image | None:
-        """Fetch an image; None when no registry has it or none can be reached."""
+    def pull(self, reference: str) -> Image | NotPulled:
+        """Fetch an image, or say why there is none."""
         ...
 
     def import_root(self, tar: Path, *, tag: str, labels: Mapping[str, str]) -> Image:

@@ -5,11 +5,13 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from tests.real_engine import LIMITS, called, containers, tar, untar
-from validators.engine import GUEST_UID, REPORT_PIPE, TREE, Container
+from validators.engine import GUEST_UID, REPORT_PIPE, TREE, Container, NotPulled
 from validators.engines import DockerEngine, connect
 from validators.errors import EngineUnavailableError
 from validators.model import Image, Limits
@@ -322,8 +324,47 @@ def test_an_image_that_vanished_is_the_machines_trouble(engine: DockerEngine) ->
         pass
 
 
-def test_an_image_no_registry_has_is_none(engine: DockerEngine) -> None:
-    assert engine.pull("miner-test-no-such-image:nowhere") is None
+def test_a_registry_that_cannot_be_reached_is_told(engine: DockerEngine) -> None:
+    assert engine.pull("127.0.0.1:9/miner-test-no-such-image:1") is NotPulled.UNREACHABLE
+
+
+def test_an_image_its_registry_lacks_is_told(engine: DockerEngine) -> None:
+    if engine.name != "docker":
+        pytest.skip("only Docker asks a registry on a loopback address without TLS")
+    with registry() as address:
+        assert engine.pull(f"{address}/miner-test-no-such-image:1") is NotPulled.ABSENT
+
+
+@contextmanager
+def registry() -> Iterator[str]:
+    """The address of a registry that has nothing."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Nothing) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class Nothing(BaseHTTPRequestHandler):
+    """Speaks enough of the registry's protocol to say that a manifest is unknown."""
+
+    def do_GET(self) -> None:
+        known = self.path == "/v2/"
+        body = b"{}" if known else b'{"errors": [{"code": "MANIFEST_UNKNOWN", "message": "none"}]}'
+        self.send_response(200 if known else 404)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+
+    do_HEAD = do_GET  # noqa: N815  # its name there
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
+        """Quiet."""
 
 
 def test_closing_ends_running_commands_at_once(

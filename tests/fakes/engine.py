@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from validators.engine import NotPulled
 from validators.errors import EngineUnavailableError
 from validators.model import Cache, Image, Limits, Outcome, StoredImage
 
@@ -116,6 +117,8 @@ class FakeEngine:
     open: int = 0
     most_open: int = 0
     played: int = 0
+    pulled: Image | NotPulled = NotPulled.ABSENT
+    pulls: list[str] = field(default_factory=list)
 
     @property
     def tested(self) -> list[FakeContainer]:
@@ -155,8 +158,9 @@ class FakeEngine:
     def find(self, tag: str) -> Image | None:
         return None
 
-    def pull(self, reference: str) -> Image | None:
-        return None
+    def pull(self, reference: str) -> Image | NotPulled:
+        self.pulls.append(reference)
+        return self.pulled
 
     def import_root(self, tar: Path, *, tag: str, labels: Mapping[str, str]) -> Image:
         raise NotImplementedError

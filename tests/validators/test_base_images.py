@@ -4,14 +4,15 @@ import io
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 import pytest
 
+from tests.fakes.engine import FakeEngine
 from tests.validators.samples import CA_BUNDLE
 from validators import debian, interpreters
-from validators.base_images import base_image, trust
-from validators.engine import Container
+from validators.base_images import NotYet, base_image, trust
+from validators.engine import Container, NotPulled
 from validators.engines import DockerEngine, connect
 from validators.errors import EngineUnavailableError, UnknownRecipeError
 from validators.model import BuildSettings, Limits
@@ -53,6 +54,45 @@ print("%d.%d" % sys.version_info[:2])
 
 UNTOUCHED = cast("Container", object())
 """A container nothing is asked of."""
+
+
+def wanted(engine: FakeEngine, python: str, way: Literal["auto", "pull"] = "auto") -> None:
+    settings = BuildSettings(base_images=way)
+    base_image(engine, python, settings=settings, progress=print)
+
+
+@pytest.mark.parametrize(("way", "python"), [("auto", "3.95"), ("pull", "3.96")])
+def test_a_version_that_no_registry_has_is_no_version(
+    way: Literal["auto", "pull"], python: str
+) -> None:
+    engine = FakeEngine(())
+    with pytest.raises(UnknownRecipeError, match=f"[Nn]o registry has python:{python}-slim"):
+        wanted(engine, python, way)
+
+
+@pytest.mark.parametrize(("way", "python"), [("auto", "3.97"), ("pull", "3.98")])
+def test_a_registry_that_is_silent_is_the_machines_trouble(
+    way: Literal["auto", "pull"], python: str
+) -> None:
+    engine = FakeEngine((), pulled=NotPulled.UNREACHABLE)
+    for _ in range(2):
+        with pytest.raises(EngineUnavailableError, match=f"can be reached for python:{python}"):
+            wanted(engine, python, way)
+    assert engine.pulls == [f"python:{python}-slim"]  # silence costs seconds: not at once again
+
+
+def test_a_registry_is_asked_again_after_a_while() -> None:
+    now = [0.0]
+    not_yet = NotYet(clock=lambda: now[0])
+    not_yet.add("silent", NotPulled.UNREACHABLE)
+    not_yet.add("unknown", NotPulled.ABSENT)
+    assert not_yet.why("silent") is NotPulled.UNREACHABLE
+    assert not_yet.why("never asked") is None
+    now[0] = 120.0
+    assert not_yet.why("silent") is None
+    assert not_yet.why("unknown") is NotPulled.ABSENT
+    now[0] = 2 * 3600.0
+    assert not_yet.why("unknown") is None
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from docker.api.client import APIClient
 from docker.errors import APIError, ImageNotFound, NotFound
 from requests.exceptions import RequestException
 
+from validators.engine import NotPulled
 from validators.engines import confinement, inventory
 from validators.engines.channel import Channel
 from validators.engines.confinement import Habits
@@ -106,30 +107,26 @@ class DockerEngine:
             except ImageNotFound:
                 return None
 
-    def pull(self, reference: str) -> Image | None:
+    def pull(self, reference: str) -> Image | NotPulled:
         """See the Protocol. The registry is asked for the image first, so silence costs seconds."""
         with machinery("answer"):
             self._api.ping()
-        if not self._registry_has(reference):
-            return None
         repository, _, tag = reference.rpartition(":")
         try:
+            self._ask_registry(reference)
             for step in self._api.pull(repository, tag=tag, stream=True, decode=True):
                 if "error" in step:
-                    return None
-        except (APIError, RequestException):
-            return None
-        return self.find(reference)
+                    return NotPulled.UNREACHABLE  # it is there, and broke off
+        except (APIError, RequestException) as error:
+            return _why_not(error)
+        return self.find(reference) or NotPulled.UNREACHABLE
 
-    def _registry_has(self, reference: str) -> bool:
+    def _ask_registry(self, reference: str) -> None:
         impatient = APIClient(base_url=self._url, version="auto", timeout=_REGISTRY_S)
         try:
             impatient.inspect_distribution(reference)  # type: ignore[no-untyped-call]  # its stubs
-        except (APIError, RequestException):
-            return False
         finally:
             impatient.close()
-        return True
 
     def import_root(self, tar: Path, *, tag: str, labels: Mapping[str, str]) -> Image:
         """See the Protocol."""
@@ -281,6 +278,12 @@ class _Spec:
     labels: Mapping[str, str]
     host: Mapping[str, Any]
     prologue: str
+
+
+def _why_not(error: APIError | RequestException) -> NotPulled:
+    """A registry that refuses us has nothing for us; whatever else fails may be better later."""
+    refused = isinstance(error, APIError) and error.status_code in {401, 403, 404}
+    return NotPulled.ABSENT if refused else NotPulled.UNREACHABLE
 
 
 def _digest(api: APIClient, tag: str) -> str:
