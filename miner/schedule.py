@@ -82,7 +82,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Night:
+class PassResult:
     """How a pass went. `exit_code`: 0, or the worst of its steps."""
 
     exit_code: int
@@ -90,7 +90,7 @@ class Night:
     reports: tuple[StageReport, ...]
 
 
-def nightly(store: Locks, *, steps: Sequence[Step], now: Clock) -> Night:
+def nightly(store: Locks, *, steps: Sequence[Step], now: Clock) -> PassResult:
     """Run the steps in order, one pass at a time on this database.
 
     A step that fails does not keep the later ones from what they can do; only a FatalError ends
@@ -98,15 +98,15 @@ def nightly(store: Locks, *, steps: Sequence[Step], now: Clock) -> Night:
     """
     with _held(store, PASS, now=now) as holder:
         started_at = now()
-        night = _walk(steps)
+        result = _walk(steps)
         store.save_pass(
             holder=holder,
-            exit_code=night.exit_code,
-            summary=night.summary,
+            exit_code=result.exit_code,
+            summary=result.summary,
             started_at=started_at,
             ended_at=now(),
         )
-    return night
+    return result
 
 
 def schedule(
@@ -167,7 +167,7 @@ def month_to_close(
     return name, window
 
 
-def _walk(steps: Sequence[Step]) -> Night:
+def _walk(steps: Sequence[Step]) -> PassResult:
     codes: set[int] = set()
     reports: list[StageReport] = []
     said: list[str] = []
@@ -185,7 +185,7 @@ def _walk(steps: Sequence[Step]) -> Night:
         if report is not None:
             reports.append(report)
     exit_code = next((code for code in _BY_WEIGHT if code in codes), max(codes, default=0))
-    return Night(exit_code=exit_code, summary=" · ".join(said), reports=tuple(reports))
+    return PassResult(exit_code=exit_code, summary=" · ".join(said), reports=tuple(reports))
 
 
 def _counted(report: StageReport | None) -> str:

@@ -15,7 +15,7 @@ from miner.cli import (
     grades,
     images,
     looks,
-    nights,
+    mining,
     passes,
     recipes,
     repos,
@@ -23,6 +23,7 @@ from miner.cli import (
     settings,
     snapshots,
     stages,
+    standing,
 )
 
 APP = typer.Typer(
@@ -70,10 +71,10 @@ for _command in (
     grades.leaderboard,
     looks.show,
     looks.funnel,
-    looks.status,
-    passes.run,
-    nights.nightly,
-    nights.schedule,
+    standing.status,
+    mining.run,
+    passes.nightly,
+    passes.schedule,
     version,
 ):
     APP.command()(_command)

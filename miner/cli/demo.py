@@ -13,8 +13,8 @@ from miner.cli.datasets import find_dataset
 from miner.cli.demo_table import Ending, tell_ending
 from miner.cli.differences import differences, expected_gates
 from miner.cli.grades import grade, of_models
+from miner.cli.mining import mine
 from miner.cli.options import NO_LIMIT
-from miner.cli.passes import mine
 from miner.cli.snapshots import recipe_text, run_publish
 from miner.cli.speech import complain, progress, say, say_report
 from miner.cli.wiring import House, demo_house, now

@@ -1,4 +1,4 @@
-"""`miner show`, `funnel`, `status`: what is in the database."""
+"""`miner show`, `funnel`: what is in the database."""
 
 from typing import Annotated
 
@@ -7,11 +7,9 @@ import typer
 from miner.cli.evidence import evidence_document, tell, tell_logs
 from miner.cli.options import JsonOption, RepoOption
 from miner.cli.repos import NAME, check_known, stranger
-from miner.cli.speech import report_document, say, say_json, say_report, table
+from miner.cli.speech import say_json, table
 from miner.cli.wiring import House
-from miner.crawl.github.budget import budgets
-from miner.errors import ConfigError, MinerError
-from miner.rategate import Budget
+from miner.errors import ConfigError
 from miner.store import Database, Funnel
 
 InstanceArgument = Annotated[str, typer.Argument(help="owner__name-123, 123 being the pull.")]
@@ -52,63 +50,6 @@ def funnel(repo: RepoOption = None, as_json: JsonOption = False) -> None:
         say_json(dict(funnel_rows(counted)))
     else:
         tell_funnel(counted)
-
-
-def status(as_json: JsonOption = False) -> None:
-    """What is under way, what is stuck, what the last stages did, what the API's budgets hold."""
-    house = House.of_environment()
-    with house.store() as store:
-        found, reports = store.admin.status(), store.admin.reports(limit=6)
-    left, trouble = _budgets(house)
-    if as_json:
-        say_json(
-            {
-                "repos": found.repos,
-                "pulls": found.pulls,
-                "snapshots": found.snapshots,
-                "open_requests": found.open_requests,
-                "work": [[w.kind, w.subject, w.holder, w.lease_until] for w in found.work],
-                "parked": [[p.instance_id, p.failures, p.last_error] for p in found.parked],
-                "failures": found.failures,
-                "reports": [report_document(report) for report in reports],
-                "budgets": [
-                    {"token": token, "resource": b.resource, "limit": b.limit,
-                     "remaining": b.remaining, "reset_at": b.reset_at}
-                    for token, b in left
-                ],
-                "budgets_trouble": trouble,
-            }
-        )  # fmt: skip
-        return
-    say(f"{found.repos} repositories, {found.pulls} pulls, {found.snapshots} snapshots")
-    work = [[w.kind, w.subject, w.holder, f"{w.lease_until:%H:%M:%S}"] for w in found.work]
-    table("Under way", ["what", "subject", "holder", "until"], work)
-    parked = [[p.instance_id, p.failures, p.last_error] for p in found.parked]
-    table("Stuck", ["instance", "failures", "last error"], parked)
-    failures = [[f"{when:%m-%d %H:%M}", name, error] for when, name, error in found.failures]
-    table("Failures of the machinery", ["when", "subject", "error"], failures)
-    for report in reports:
-        say_report(report, as_json=False)
-    resets = [
-        [token, b.resource, b.remaining, b.limit, f"{b.reset_at:%Y-%m-%d %H:%M:%S}"]
-        for token, b in left
-    ]
-    if resets:
-        table("API budgets", ["token", "resource", "left", "of", "full again (UTC)"], resets)
-    if trouble:
-        say(f"API budgets are not known: {trouble}")
-
-
-def _budgets(house: House) -> tuple[list[tuple[int, Budget]], str | None]:
-    """(token, budget) as the API tells now; without tokens nothing is asked."""
-    if not (house.settings.github_tokens or house.settings.github_apps):
-        return [], None
-    try:
-        with house.client() as client:
-            told = budgets(client)
-    except MinerError as error:
-        return [], str(error)
-    return [(one.token, budget) for one in told for budget in one.budgets], None
 
 
 def funnel_rows(counted: Funnel) -> list[tuple[str, int]]:

@@ -1,73 +1,88 @@
-"""`miner run`: crawl to assess over named repositories, now."""
+"""`miner nightly`, `schedule`: one pass of all stages, now or by the clock."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from typing import Annotated
+
+import typer
 
 from miner.cli.crawling import run_crawl
-from miner.cli.looks import tell_funnel
-from miner.cli.options import NO_LIMIT, JsonOption, LimitOption, ReposOption, SinceOption, since
-from miner.cli.repos import check_name
-from miner.cli.speech import progress, report_document, say, say_json, say_report
-from miner.cli.stages import PolicyOption, run_assess, run_split, run_verify
+from miner.cli.options import NO_LIMIT, JsonOption
+from miner.cli.snapshots import run_publish
+from miner.cli.speech import complain, progress, report_document, say, say_json
+from miner.cli.stages import run_assess, run_split, run_verify
 from miner.cli.wiring import House, now
-from miner.errors import ConfigError
 from miner.model import StageReport
+from miner.schedule import DEFAULT_AT, PassResult, Step, month_to_close
+from miner.schedule import nightly as nightly_pass
+from miner.schedule import schedule as keep_schedule
 from miner.store import Database
-from validators.model import Policy
+
+AtOption = Annotated[
+    str, typer.Option("--at", help="Cron line in UTC: minute, hour, day, month, day of the week.")
+]
 
 
-def run(
-    repo: ReposOption = None,
-    *,
-    since_text: SinceOption = None,
-    limit: LimitOption = NO_LIMIT,
-    policy: PolicyOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Crawl, split, verify and assess the named repositories now, watched or not."""
-    if not repo:
-        raise ConfigError("Name what to mine: miner run --repo owner/name --since 30d.")
-    for name in repo:
-        check_name(name)
+def nightly(as_json: JsonOption = False) -> None:
+    """One pass of all stages over what is due, for cron. Publishes last month once it is over."""
     house = House.of_environment()
     with house.store() as store:
-        reports = mine(
-            house,
-            store,
-            repos=repo,
-            scopes=repo,
-            first=since(since_text, now=now()),
-            limit=limit,
-            policy=house.policy(policy),
-        )
-        counted = store.admin.funnel(repo=repo[0] if len(repo) == 1 else None)
+        result = one_pass(house, store)
     if as_json:
-        say_json([report_document(report) for report in reports])
-        return
-    for report in reports:
-        say_report(report, as_json=False)
-    tell_funnel(counted)
-    say("next: miner publish · miner export · miner evaluate --gold")
+        say_json(
+            {
+                "exit_code": result.exit_code,
+                "summary": result.summary,
+                "reports": [report_document(report) for report in result.reports],
+            }
+        )
+    else:
+        say(result.summary)
+    raise typer.Exit(result.exit_code)
 
 
-def mine(
-    house: House,
-    store: Database,
-    *,
-    repos: Sequence[str],
-    scopes: Sequence[str | None],
-    first: datetime | None,
-    limit: int,
-    policy: Policy,
-) -> tuple[StageReport, ...]:
-    """Crawl `repos`; split, verify and assess within `scopes` (None: whatever is due)."""
-    reports = [run_crawl(house, store, repos=list(repos), first=first, bars=progress())]
-    reports += [
-        run_split(house, store, repo=scope, limit=limit, bars=progress()) for scope in scopes
-    ]
-    reports += [
-        run_verify(house, store, policy=policy, repo=scope, limit=limit, bars=progress())
-        for scope in scopes
-    ]
-    reports.append(run_assess(store, limit=NO_LIMIT, bars=progress()))
-    return tuple(reports)
+def schedule(at: AtOption = DEFAULT_AT) -> None:
+    """Make a pass at the given times until Ctrl-C or SIGTERM; a missed one is made up for."""
+    house = House.of_environment()
+    with house.store() as store:
+        keep_schedule(
+            store.admin.passes,
+            run=lambda: complain(one_pass(house, store).summary),
+            now=now,
+            say=complain,
+            at=at,
+        )
+
+
+def one_pass(house: House, store: Database) -> PassResult:
+    """Every stage that has something to do, in order."""
+    policy = house.policy(None)
+
+    def crawl() -> StageReport | None:
+        names = list(store.crawl.watched())
+        if not names:
+            return None
+        return run_crawl(house, store, repos=names, first=None, bars=progress())
+
+    steps = (
+        Step(name="crawl", run=crawl),
+        Step(
+            name="split",
+            run=lambda: run_split(house, store, repo=None, limit=NO_LIMIT, bars=progress()),
+        ),
+        Step(
+            name="verify",
+            run=lambda: run_verify(
+                house, store, policy=policy, repo=None, limit=NO_LIMIT, bars=progress()
+            ),
+        ),
+        Step(name="assess", run=lambda: run_assess(store, limit=NO_LIMIT, bars=progress())),
+        Step(name="publish", run=lambda: close_month(store)),
+    )
+    return nightly_pass(store.admin.passes, steps=steps, now=now)
+
+
+def close_month(store: Database) -> StageReport | None:
+    """Publish last month's instances, once, when there are any."""
+    due = month_to_close(store.publish.snapshots(), today=now().date())
+    if due is None or not store.publish.instances(window=due[1]):
+        return None
+    return run_publish(store, name=due[0], window=due[1])[1]

@@ -28,7 +28,7 @@ from miner.store.evaluate import EvaluateStore
 from miner.store.evidence import Evidence, StoredExamination
 from miner.store.funnel import Funnel
 from miner.store.migrate import check, check_open, downgrade, upgrade
-from miner.store.passes import PassedNight, PassStore
+from miner.store.passes import PassStore, StoredPass
 from miner.store.publish import AssessStore, PublishStore
 from miner.store.split import SplitStore
 from miner.store.status import Parked, Status, Work
@@ -44,11 +44,11 @@ __all__ = [
     "Funnel",
     "Parked",
     "PassStore",
-    "PassedNight",
     "PublishStore",
     "SplitStore",
     "Status",
     "StoredExamination",
+    "StoredPass",
     "StoredPolicy",
     "VerifyStore",
     "Watch",

@@ -12,7 +12,7 @@ from miner.store.connection import Sql
 from miner.store.evidence import Evidence, evidence
 from miner.store.funnel import Funnel, funnel
 from miner.store.leases import VERIFY
-from miner.store.passes import PassedNight, PassStore
+from miner.store.passes import PassStore, StoredPass
 from miner.store.publish import current_instances
 from miner.store.status import Status, status
 from miner.store.tables import (
@@ -207,7 +207,7 @@ class AdminStore:
         """The newest reports, newest first."""
         return self.passes.reports(stage=stage, limit=limit)
 
-    def nights(self, *, limit: int = 10) -> Sequence[PassedNight]:
+    def last_passes(self, *, limit: int = 10) -> Sequence[StoredPass]:
         """The newest passes, newest first."""
         return self.passes.passes(limit=limit)
 

@@ -17,7 +17,7 @@ LOCK_S = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassedNight:
+class StoredPass:
     """A pass that came to its end."""
 
     exit_code: int
@@ -97,12 +97,12 @@ class PassStore:
         with self._sql.read() as connection:
             return connection.execute(query).scalar()
 
-    def passes(self, *, limit: int = 10) -> Sequence[PassedNight]:
+    def passes(self, *, limit: int = 10) -> Sequence[StoredPass]:
         """The newest passes, newest first."""
         query = select(PASSES).order_by(PASSES.c.id.desc()).limit(limit)
         with self._sql.read() as connection:
             return tuple(
-                PassedNight(
+                StoredPass(
                     exit_code=row.exit_code,
                     summary=row.summary,
                     started_at=row.started_at,

@@ -71,16 +71,16 @@ def test_a_pass_runs_its_steps_in_order_and_says_so_in_one_line(database: Databa
 
         return Step(name=name, run=run)
 
-    night = nightly(
+    result = nightly(
         database.admin.passes, steps=[step("crawl"), step("split"), step("verify")], now=now
     )
     assert ran == ["crawl", "split", "verify"]
-    assert night.exit_code == 0
-    assert night.summary == (
+    assert result.exit_code == 0
+    assert result.summary == (
         "crawl had nothing to do · split 2 done, 1 rejected · verify had nothing to do"
     )
-    (stored,) = database.admin.nights()
-    assert (stored.exit_code, stored.summary) == (0, night.summary)
+    (stored,) = database.admin.last_passes()
+    assert (stored.exit_code, stored.summary) == (0, result.summary)
     assert database.admin.status().work == ()
 
 
@@ -98,22 +98,22 @@ def test_the_worst_exit_code_counts_and_later_steps_go_on(
 ) -> None:
     steps = [Step(name=f"s{n}", run=failing(error)) for n, error in enumerate(errors)]
     steps.append(Step(name="last", run=lambda: report(done=1)))
-    night = nightly(database.admin.passes, steps=steps, now=now)
-    assert night.exit_code == code
-    assert "s0 failed (a)" in night.summary
-    assert ("last 1 done" in night.summary) is (code != 70)
+    result = nightly(database.admin.passes, steps=steps, now=now)
+    assert result.exit_code == code
+    assert "s0 failed (a)" in result.summary
+    assert ("last 1 done" in result.summary) is (code != 70)
 
 
 def test_the_report_of_a_step_that_failed_half_way_is_handed_on(database: Database) -> None:
     class HalfError(RetryableError):
         report = report(Stage.VERIFY, done=3, retried=1)
 
-    night = nightly(
+    result = nightly(
         database.admin.passes,
         steps=[Step(name="verify", run=failing(HalfError("engine gone")))],
         now=now,
     )
-    assert night.reports == (HalfError.report,)
+    assert result.reports == (HalfError.report,)
 
 
 def test_one_pass_at_a_time(database: Database) -> None:
@@ -124,7 +124,7 @@ def test_one_pass_at_a_time(database: Database) -> None:
         return None
 
     assert nightly(database.admin.passes, steps=[Step(name="x", run=inner)], now=now).exit_code == 0
-    assert len(database.admin.nights()) == 1
+    assert len(database.admin.last_passes()) == 1
 
 
 def test_ctrl_c_frees_the_lock(database: Database) -> None:

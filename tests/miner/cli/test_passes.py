@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from miner.cli import exits
-from miner.cli.nights import close_month
+from miner.cli.passes import close_month
 from miner.cli.reports import reported
 from miner.cli.wiring import now
 from miner.model import Stage, StageReport
@@ -26,10 +26,13 @@ def test_a_step_that_fails_does_not_stop_the_rest(
 ) -> None:
     answer = miner("nightly", "--json")
     assert answer.code == exits.TRY_AGAIN
-    night = json.loads(answer.out)
-    assert "verify failed (No container engine answers" in night["summary"]
-    assert "assess 0 done" in night["summary"]
-    assert len(db.admin.nights()) == 1
+    result = json.loads(answer.out)
+    assert "verify failed (No container engine answers" in result["summary"]
+    assert "assess 0 done" in result["summary"]
+    assert len(db.admin.last_passes()) == 1
+    (shown,) = json.loads(miner("status", "--json").out)["passes"]
+    assert (shown["exit_code"], shown["summary"]) == (exits.TRY_AGAIN, result["summary"])
+    assert "Last passes" in miner("status").out
 
 
 def test_the_report_of_a_verification_that_gave_up_is_kept(db: Database) -> None:
@@ -56,6 +59,11 @@ def test_last_month_is_published_once(miner: Miner, db: Database) -> None:
 def test_a_month_without_instances_is_not_published(db: Database) -> None:
     add_instances(db, candidate(1, merged_at=now() - timedelta(days=400)))
     assert close_month(db) is None
+
+
+def test_before_the_first_pass_there_is_none_to_tell(miner: Miner, db: Database) -> None:
+    assert json.loads(miner("status", "--json").out)["passes"] == []
+    assert "Last passes" not in miner("status").out
 
 
 def test_a_bad_cron_line_is_told(miner: Miner, db: Database) -> None:
