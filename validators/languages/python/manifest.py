@@ -103,7 +103,8 @@ def _from_pyproject(document: Table) -> Manifest:
         groups=_groups(document, tool, poetry_table),
         dependencies=_strings(project.get("dependencies")),
         folders=_pyproject_folders(tool, poetry_table),
-        compiled=any(
+        compiled="ext-modules" in _table(tool, "setuptools")
+        or any(
             re.match(
                 r"(?i)(cython|cffi|scikit-build|meson-python|maturin|setuptools-rust"
                 r"|numpy|pybind11)",

@@ -112,8 +112,17 @@ def _base(manifest: Manifest, paths: Sequence[str], python: str, date: datetime)
         recipe,
         apt=_COMPILERS,
         build_requirements=manifest.build_requires or ("setuptools", "wheel"),
-        build_cmd="python setup.py build_ext --inplace" if "setup.py" in paths else None,
+        build_cmd=_extension_command(manifest, paths),
     )
+
+
+def _extension_command(manifest: Manifest, paths: Sequence[str]) -> str | None:
+    """How extensions are built again in a patched tree; other back-ends than setuptools cannot."""
+    if "setup.py" in paths:
+        return "python setup.py build_ext --inplace"
+    if manifest.backend is None or not manifest.backend.startswith("setuptools"):
+        return None
+    return 'python -c "import setuptools; setuptools.setup()" build_ext --inplace'
 
 
 def _with_system(recipe: Recipe, files: Mapping[str, str]) -> Recipe:

@@ -186,3 +186,24 @@ def test_generators_of_tests_get_the_last_pytest_that_runs_them() -> None:
 def test_other_generators_are_none(test: str) -> None:
     files = {"setup.py": SETUP, "tests/test_b.py": test}
     assert "pytest<4" not in _propose(files)[0].requirements
+
+
+@pytest.mark.parametrize(
+    ("backend", "extensions", "command"),
+    [
+        ("setuptools.build_meta", True, "setuptools.setup()"),
+        ("setuptools.build_meta", False, None),
+        ("mesonpy", True, None),
+    ],
+)
+def test_extensions_declared_in_pyproject_are_built_before_every_run(
+    backend: str, extensions: bool, command: str | None
+) -> None:
+    requires = "setuptools" if backend != "mesonpy" else "meson-python"
+    text = f'[build-system]\nrequires = ["{requires}"]\nbuild-backend = "{backend}"\n'
+    if extensions:
+        text += '[[tool.setuptools.ext-modules]]\nname = "a._c"\nsources = ["a/_c.c"]\n'
+    first = _propose({"pyproject.toml": text, "a/_c.c": ""})[0]
+    assert (first.build_cmd is None) == (command is None)
+    assert (command or "") in (first.build_cmd or "")
+    assert ("gcc" in first.apt) == extensions
