@@ -56,6 +56,7 @@ def test_travis_tells_what_is_for_all_its_jobs() -> None:
         "lower: x",
         "EMPTY: ''",
         "PYTHONPATHS: x",
+        "DEFAULT_PYTHON: 3",
     ],
 )
 def test_what_is_the_runners_the_machines_or_a_services_is_left_out(line: str) -> None:
