@@ -49,7 +49,7 @@ def examine(  # noqa: PLR0913 - all but the task say with what
     language = LANGUAGES.get(task.language)
     if language is None:
         raise UnknownRecipeError(f"No language is called {task.language}; see LANGUAGES.")
-    bench = _Bench(language, task, engine, policy, settings, progress)
+    bench = _Bench(language, task, _files(task), engine, policy, settings, progress)
     proposals = bench.proposals()
     queue = [*(_dated(recipe, task, proposals) for recipe in stored), *proposals]
     tried: dict[Recipe, Attempt] = {}
@@ -80,6 +80,7 @@ class _Bench:
 
     language: Language
     task: Task
+    files: Mapping[str, str]  # the tree with tests and fix
     engine: ContainerEngine
     policy: Policy
     settings: BuildSettings
@@ -87,13 +88,14 @@ class _Bench:
 
     def proposals(self) -> Sequence[Recipe]:
         """The language's recipes for base, tests and fix together."""
-        manifests, paths = self.manifests(), list(self._files())
-        return self.language.propose_recipes(manifests, paths, self.task.merged_at)
+        return self.language.propose_recipes(
+            self.manifests(), list(self.files), self.task.merged_at
+        )
 
     def manifests(self) -> Mapping[str, str]:
         """The files that the language wants to read, as they are after tests and fix."""
-        files = self._files()
-        return {path: files[path] for path in self.language.manifest_paths(list(files))}
+        wanted = self.language.manifest_paths(list(self.files))
+        return {path: self.files[path] for path in wanted}
 
     def attempt(self, recipe: Recipe) -> Attempt:
         """Build, and verify what was built."""
@@ -137,7 +139,7 @@ class _Bench:
         return self.language.repair(attempt.recipe, problem, self._texts())
 
     def _diagnosed(self, verdict: Verdict) -> Verdict:
-        missing = self.language.diagnose(verdict, self._texts())
+        missing = None if verdict.accepted else self.language.diagnose(verdict, self._texts())
         if missing is None:
             return verdict
         detail = "; ".join(filter(None, (str(missing), verdict.detail)))
@@ -145,14 +147,12 @@ class _Bench:
 
     def _texts(self) -> Mapping[str, str]:
         """Every path of the tree, with the text of manifests only."""
-        files = self._files()
-        wanted = set(self.language.manifest_paths(list(files)))
-        return {path: text if path in wanted else "" for path, text in files.items()}
+        return dict.fromkeys(self.files, "") | dict(self.manifests())
 
-    def _files(self) -> Mapping[str, str]:
-        base = read_tree(self.task.tree)
-        after = patched(base, (self.task.test_patch, self.task.patch))
-        return {path: content.decode("utf-8", "replace") for path, content in after.items()}
+
+def _files(task: Task) -> Mapping[str, str]:
+    after = patched(read_tree(task.tree), (task.test_patch, task.patch))
+    return {path: content.decode("utf-8", "replace") for path, content in after.items()}
 
 
 def _next(attempt: Attempt, repairs: Sequence[Recipe], queue: Sequence[Recipe]) -> list[Recipe]:
