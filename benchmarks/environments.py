@@ -96,7 +96,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _Subject:
+class Subject:
     """A project at a date: its tree, and the texts of its manifests (of other paths: "")."""
 
     project: str
@@ -124,7 +124,7 @@ def main() -> None:
             while queue:
                 project = queue.pop(0)
                 made = arguments.made
-                subject = _made(project, date) if made else _released(project, date, cache)
+                subject = _made(project, date) if made else released(project, date, cache)
                 rows.append(_tried(subject, date, engine=engine, settings=settings))
                 print(json.dumps(asdict(rows[-1])), flush=True)
                 if rows[-1].detail == NO_TESTS and reserve:
@@ -140,7 +140,7 @@ def main() -> None:
 
 
 def _tried(
-    subject: _Subject, date: datetime, *, engine: ContainerEngine, settings: BuildSettings
+    subject: Subject, date: datetime, *, engine: ContainerEngine, settings: BuildSettings
 ) -> Row:
     files = subject.files
     texts = {path: files[path] for path in _PYTHON.manifest_paths(list(files))}
@@ -179,7 +179,7 @@ def _tried(
 
 
 def _outcome(
-    subject: _Subject,
+    subject: Subject,
     recipe: Recipe,
     built: Environment | BuildFailure,
     *,
@@ -237,7 +237,7 @@ def _bad(run: Run) -> str:
 
 
 def _row(
-    subject: _Subject,
+    subject: Subject,
     recipe: Recipe,
     counts: Mapping[str, int],
     *,
@@ -287,18 +287,19 @@ def _current(project: str, date: datetime) -> Sdist:
     return max(found, key=lambda pair: pair[0])[1]
 
 
-def _released(project: str, date: datetime, cache: SdistCache) -> _Subject:
+def released(project: str, date: datetime, cache: SdistCache) -> Subject:
+    """The release of a project that was current at `date`."""
     sdist = _current(project, date)
     archive = cache.fetch(sdist).read_bytes()
     files = {path: file.data for path, file in source_tree(archive).items()}
     return _subject(project, sdist.version, files, sdist.uploaded_at)
 
 
-def _made(name: str, date: datetime) -> _Subject:
+def _made(name: str, date: datetime) -> Subject:
     return _subject(name, "1", MADE[name], date)
 
 
-def _subject(project: str, version: str, files: Mapping[str, bytes], date: datetime) -> _Subject:
+def _subject(project: str, version: str, files: Mapping[str, bytes], date: datetime) -> Subject:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for path, content in files.items():
@@ -316,7 +317,7 @@ def _subject(project: str, version: str, files: Mapping[str, bytes], date: datet
     texts = {
         path: files[path].decode("utf-8", "replace") if path in wanted else "" for path in files
     }
-    return _Subject(project, version, tree, texts)
+    return Subject(project, version, tree, texts)
 
 
 def _markdown(rows: Sequence[Row]) -> str:
