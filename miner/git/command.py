@@ -4,7 +4,7 @@ import contextlib
 import functools
 import os
 import re
-import select
+import selectors
 import shutil
 import signal
 import subprocess
@@ -195,8 +195,7 @@ def _read(stream: IO[bytes], deadline: float, limit_mb: float) -> bytes:
     size = 0
     with stream:
         while True:
-            left = max(0.0, deadline - time.monotonic())
-            if not select.select([stream], [], [], left)[0]:
+            if not ready({stream.fileno(): selectors.EVENT_READ}, deadline):
                 raise TimeoutError
             part = os.read(stream.fileno(), _CHUNK)
             if not part:
@@ -207,6 +206,16 @@ def _read(stream: IO[bytes], deadline: float, limit_mb: float) -> bytes:
                 raise BadItemError(
                     f"git answered with more than {limit_mb:g} MB; this is too large."
                 )
+
+
+def ready(wanted: Mapping[int, int], deadline: float) -> frozenset[int]:
+    """Of open files with the events wanted (of `selectors`), those that are ready; none at the
+    deadline (of the monotonic clock). Not `select.select`: it knows no file number above 1023."""
+    with selectors.PollSelector() as selector:
+        for file, events in wanted.items():
+            selector.register(file, events)
+        found = selector.select(max(0.0, deadline - time.monotonic()))
+    return frozenset(key.fd for key, _ in found)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -8,7 +8,7 @@ processes.
 import contextlib
 import os
 import secrets
-import select
+import selectors
 import subprocess
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from miner.errors import BadItemError
 from miner.git import command
 
 NAMES_AT_ONCE = 200
-"""Object names asked for in one go: they must fit into a pipe while git is still answering."""
+"""Object names asked for in one go; for more, starting a git costs nothing that counts."""
 
 _CHUNK = 1 << 16
 
@@ -89,17 +89,28 @@ class _Talk:
             start_new_session=True,
             bufsize=0,
         )
+        self._stdin = cast(IO[bytes], self._process.stdin).fileno()
+        self._stdout = cast(IO[bytes], self._process.stdout).fileno()
+        os.set_blocking(self._stdin, False)
         self._heard = bytearray()
         self._deadline = 0.0
         self.is_over = False
 
     def say(self, question: bytes) -> None:
-        """Write a question; its answer has READ_TIMEOUT_S from now."""
+        """Write a question; with its answer it has READ_TIMEOUT_S from now.
+
+        git answers while it still reads, and stops reading when nobody takes its answer: so what it
+        says is heard meanwhile.
+        """
         self._deadline = time.monotonic() + command.READ_TIMEOUT_S
-        try:
-            cast(IO[bytes], self._process.stdin).write(question)
-        except BrokenPipeError as error:
-            raise self._lost() from error
+        both = {self._stdin: selectors.EVENT_WRITE, self._stdout: selectors.EVENT_READ}
+        rest = memoryview(question)
+        while rest:
+            found = command.ready(both, self._deadline)
+            if self._stdout in found or not found:
+                self._hear()
+            if self._stdin in found:
+                rest = rest[self._write(rest) :]
 
     def line(self) -> bytes:
         """Up to and with the next line end."""
@@ -128,11 +139,19 @@ class _Talk:
                 cast(IO[bytes], stream).close()
         self._process.wait()
 
+    def _write(self, part: memoryview) -> int:
+        """How much of it the pipe took."""
+        try:
+            return os.write(self._stdin, part[:_CHUNK])
+        except BlockingIOError:
+            return 0
+        except BrokenPipeError as error:
+            raise self._lost() from error
+
     def _hear(self) -> None:
         """Wait for more. LostError when git ended, is too slow or says too much."""
-        stream = cast(IO[bytes], self._process.stdout).fileno()
-        ready, _, _ = select.select([stream], [], [], max(0.0, self._deadline - time.monotonic()))
-        heard = os.read(stream, _CHUNK) if ready else b""
+        found = command.ready({self._stdout: selectors.EVENT_READ}, self._deadline)
+        heard = os.read(self._stdout, _CHUNK) if found else b""
         self._heard += heard
         if not heard or len(self._heard) > command.OUTPUT_LIMIT_MB * 1024 * 1024:
             raise self._lost()

@@ -1,8 +1,11 @@
 """A session answers what a git of its own answers, byte for byte, and outlives trouble."""
 
+import contextlib
 import os
-from collections.abc import Callable
+import resource
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +64,39 @@ def test_more_objects_than_fit_into_a_pipe(mirrors: Mirrors, upstream: Repositor
     with mirrors.update("o/r", str(upstream.path)).kept_open() as mirror:
         for count in (NAMES_AT_ONCE, NAMES_AT_ONCE + 50):
             assert mirror.read_all(commit, [*files][:count]) == dict([*files.items()][:count])
+
+
+def test_questions_and_answers_larger_than_pipes(mirrors: Mirrors, upstream: Repository) -> None:
+    commit = upstream.commit({"d/a": "a\n", "b": b"\0" * 3_000_000})
+    names = [f"d/{'x' * 4000}{number}" for number in range(NAMES_AT_ONCE - 2)]
+    with mirrors.update("o/r", str(upstream.path)).kept_open() as mirror:
+        found = mirror.read_all(commit, ["b", *names, "d/a"])
+        assert mirror.session is not None
+        assert len(mirror.session._talks) == 1  # nobody else was asked
+    assert found == {"b": b"\0" * 3_000_000, "d/a": b"a\n"}
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """So many files are open that the next one's number is above 1023."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2048:
+        pytest.skip("no more than 2048 files may be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2048), hard))
+    with contextlib.ExitStack() as opened:
+        for _ in range(1030):
+            opened.enter_context(Path(os.devnull).open())
+        yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_files")
+def test_git_is_heard_however_many_files_are_open(mirrors: Mirrors, upstream: Repository) -> None:
+    commit = upstream.commit({"a": "a\n"})
+    mirror = mirrors.update("o/r", str(upstream.path))
+    assert mirror.has(commit)
+    with mirror.kept_open() as opened:
+        assert opened.read_all(commit, ["a"]) == {"a": b"a\n"}
 
 
 def test_a_missing_commit_is_never_no_changes(
