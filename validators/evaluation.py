@@ -46,7 +46,7 @@ from validators.run import (
 from validators.sections import merged
 from validators.selection import selected
 from validators.suspicion import flags
-from validators.worktree import PATCH_FAILED, grading_scripts, kit_tar
+from validators.worktree import PATCH_FAILED, grading_scripts, kit_tar, patches_tar
 
 GRADER_VERSION = 3
 """Part of every cache key of a grade: raised when a rule here changes."""
@@ -93,8 +93,9 @@ def grade(
     limits = run_limits(recipe)
     with engine.run(environment.image, limits, labels={RUN_LABEL: Phase.MODEL}) as container:
         marker = secrets.token_hex(8)
-        _put(container, task, model_patch, call, marker=marker)
-        prepared = _prepare(container, task.tree.tar, marker)
+        patches = patches_tar((task.test_patch, task.patch, model_patch))
+        _put(container, task, patches, call, marker=marker)
+        prepared = _prepare(container, patches + task.tree.tar, marker)
         if isinstance(prepared, Outcome):
             return _unprepared(task, prepared)
         surroundings = Surroundings(
@@ -127,12 +128,12 @@ def grade(
 
 
 def _put(
-    container: Container, task: GradingTask, patch: bytes, call: Invocation, *, marker: str
+    container: Container, task: GradingTask, patches: bytes, call: Invocation, *, marker: str
 ) -> None:
-    scripts = {**grading_scripts(task.tree, marker=marker), "test.sh": test_script(call)}
+    scripts = grading_scripts(task.tree, patches=patches, marker=marker)
+    scripts = {**scripts, "test.sh": test_script(call)}
     files = {name: script.encode() for name, script in scripts.items()}
-    kit = kit_tar(reporter_source(), (task.test_patch, task.patch, patch), files=files)
-    container.put(KIT, kit, root=True)
+    container.put(KIT, kit_tar(reporter_source(), files=files), root=True)
 
 
 def _prepare(container: Container, files: bytes, marker: str) -> _Prepared | Outcome:

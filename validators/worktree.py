@@ -23,6 +23,12 @@ PATCH_FAILED = 40
 AFTERWARDS_FAILED = 39
 """Exit status of `prepare_script` when what comes after the patches fails."""
 
+_ASIDE = "/tmp/miner-aside"  # noqa: S108 - inside a container
+"""Where a grade's patches and the final state's objects lie until the tests are put back.
+
+Nothing of the fix may be left for the code under test to read.
+"""
+
 _GIT_ENV = """
 export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_TERMINAL_PROMPT=0
 export GIT_CONFIG_COUNT=4 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null
@@ -71,38 +77,45 @@ trap '[ $? = 0 ] || exit {AFTERWARDS_FAILED}' EXIT
 {generated_script()}{after_patching}"""
 
 
-def grading_scripts(tree: Tree, *, marker: str) -> Mapping[str, str]:
-    """Bash for a model's patch; patches in the kit are 0 test, 1 gold, 2 model.
+def grading_scripts(tree: Tree, *, patches: bytes, marker: str) -> Mapping[str, str]:
+    """Bash for a model's patch; `patches` are those of `patches_tar`: test, gold, model.
 
-    prepare.sh applies the model's patch, with exit status PATCH_FAILED when it does not apply, and
-    prints, each ended by NUL: NUL marker, the model's tree, the final tree (base + test + gold),
-    status and path of every difference from the first to the second, marker, all final paths,
-    marker, what lies in the environment's site-packages.
-    Like that of `prepare_script`, it reads the base tree from standard input.
+    prepare.sh reads them and then the base tree from standard input. It applies the model's patch,
+    with exit status PATCH_FAILED when it does not apply, and prints, each ended by NUL: NUL marker,
+    the model's tree, the final tree (base + test + gold), status and path of every difference from
+    the first to the second, marker, all final paths, marker, what lies in the environment's
+    site-packages.
     restore.sh TREE reads pairs of D, R or G and path, each ended by NUL: it removes the first,
-    restores the second and prints digests of the third, as DIGESTS does.
+    restores the second and prints digests of the third, as DIGESTS does. Then neither the patches
+    nor the final tree can be read any more.
     blob.sh TREE:PATH prints a file.
     """
-    final = "GIT_INDEX_FILE=.git/miner-final"
-    prepare = f"""{prelude()}{UNPACK}{repository_script(tree)}
-{final} git read-tree HEAD
-{final} git apply --cached --whitespace=nowarn -- {KIT}/patches/0
-{final} git apply --cached --whitespace=nowarn -- {KIT}/patches/1
-final=$({final} git write-tree)
+    with_final = f"export GIT_ALTERNATE_OBJECT_DIRECTORIES={_ASIDE}/objects\n"
+    final = (
+        f"GIT_INDEX_FILE={_ASIDE}/index GIT_OBJECT_DIRECTORY={_ASIDE}/objects"
+        ' GIT_ALTERNATE_OBJECT_DIRECTORIES="$PWD/.git/objects" git'
+    )
+    prepare = f"""{prelude()}mkdir -p {_ASIDE}/objects
+head --bytes={len(patches)} | tar --extract --no-same-owner --directory={_ASIDE} --file=-
+{UNPACK}{repository_script(tree)}
+{final} read-tree HEAD
+{final} apply --cached --whitespace=nowarn -- {_ASIDE}/0
+{final} apply --cached --whitespace=nowarn -- {_ASIDE}/1
+final=$({final} write-tree)
 # From here on every failure is the patch's doing, a full disk too.
 trap '[ $? = 0 ] || exit {PATCH_FAILED}' EXIT
-apply_all {KIT}/patches/2
+apply_all {_ASIDE}/2
 git add -A -f .
 model=$(git write-tree)
 git reset -q
-printf '\\0%s\\0%s\\0%s\\0' {marker} "$model" "$final"
+{with_final}printf '\\0%s\\0%s\\0%s\\0' {marker} "$model" "$final"
 git diff-tree -r -z --no-renames --name-status "$model" "$final"
 printf '%s\\0' {marker}
 git ls-tree -r -z --name-only "$final"
 printf '%s\\0' {marker}
 for entry in {VENV}/lib/python*/site-packages/*; do printf '%s\\0' "${{entry##*/}}"; done
 """
-    restore = f"""{prelude()}
+    restore = f"""{prelude()}{with_final}
 restored=() removed=() guarded=()
 while IFS= read -r -d '' kind && IFS= read -r -d '' path; do
     case "$kind" in
@@ -116,28 +129,38 @@ if [ ${{#restored[@]}} -gt 0 ]; then
     printf '%s\\0' "${{restored[@]}}" | git --literal-pathspecs restore --source="$1" --worktree \
         --pathspec-from-file=- --pathspec-file-nul
 fi
+rm -rf {_ASIDE}
 {generated_script()}[ ${{#guarded[@]}} = 0 ] || printf '%s\\0' "${{guarded[@]}}" | {DIGESTS}
 """
     return {
         "prepare.sh": prepare,
         "restore.sh": restore,
-        "blob.sh": f'{prelude()}git cat-file blob "$1"\n',
+        "blob.sh": f'{prelude()}{with_final}git cat-file blob "$1"\n',
     }
+
+
+def patches_tar(patches: Sequence[bytes]) -> bytes:
+    """Patches as files 0, 1, … of a tar."""
+    return _tar({str(number): completed(patch) for number, patch in enumerate(patches)})
 
 
 def kit_tar(
     reporter: bytes,
-    patches: Sequence[bytes],
+    patches: Sequence[bytes] = (),
     *,
     files: Mapping[str, bytes],
 ) -> bytes:
-    """Our files for a run, to be unpacked as root where KIT says."""
+    """Our files for a run, to be unpacked as root where KIT says: whatever runs can read them."""
     inside = LIBRARY.removeprefix(f"{KIT}/")
     contents = {
         f"{inside}/{REPORTER_MODULE}.py": reporter,
         **{f"patches/{number}": completed(patch) for number, patch in enumerate(patches)},
         **files,
     }
+    return _tar(contents)
+
+
+def _tar(contents: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for folder in sorted({name.rpartition("/")[0] for name in contents} - {""}):
