@@ -9,7 +9,8 @@ base branch at some time, not the state the fix was put upon.
 |------------------------------|--------------------------------------------------|--------------|
 | merge commit, button or queue| its first parent; its second ("foxtrot" merge)   | merge commit |
 | squash, one-commit rebase    | its parent                                       | merge commit |
-| rebase of n commits          | n, n-1 … 2 behind it (empty ones are dropped)    | merge commit |
+| rebase of n commits (the     | n, n-1 … 2 behind it (empty ones are dropped),   | merge commit |
+| message is one of theirs)    | then its parent; else these after the parent     |              |
 | a push, another pull's merge | merge base with the head; the parent of the      | the head     |
 |                              | pull's first commit                              |              |
 """
@@ -130,8 +131,14 @@ def _candidates(mirror: Mirror, merge: Sequence[CommitHeader], told: _Told) -> I
 def _all_candidates(mirror: Mirror, merge: Sequence[CommitHeader], told: _Told) -> Iterator[_Try]:
     commit, parents = merge[0], merge[0].parents
     if len(parents) == 1:
-        yield _Try(parents[0], commit.oid, _one_parent_method(commit, told.commits), "parent")
-        yield from _rebased(mirror, commit, told.commits)
+        method = _one_parent_method(commit, told.commits)
+        by_parent = _Try(parents[0], commit.oid, method, "parent")
+        if method is MergeMethod.REBASE and len(told.commits) > 1:
+            yield from _rebased(mirror, commit, told.commits)
+            yield by_parent
+        else:
+            yield by_parent
+            yield from _rebased(mirror, commit, told.commits)
     for parent, rule in zip(parents, ("first_parent", "second_parent"), strict=False):
         yield _Try(parent, commit.oid, MergeMethod.MERGE, rule)
     yield from _indirect(mirror, parents, told)
@@ -202,13 +209,15 @@ def _agree(found: _Counts, wanted: _Counts) -> bool:
     we do not follow: such a file is one listed without lines. Its path must still be there, and
     another file must agree line for line.
     """
+    if found == wanted:
+        return True
     missing, extra = wanted - found, found - wanted
     unshown = all(not (added or removed) for _, added, removed in missing)
     same_paths = sorted(path for path, *_ in missing.elements()) == sorted(
         path for path, *_ in extra.elements()
     )
     shown = any(added or removed for _, added, removed in found & wanted)
-    return not (missing or extra) or (unshown and same_paths and shown)
+    return unshown and same_paths and shown
 
 
 def _listed(files: Sequence[ChangedFile]) -> _Counts:

@@ -243,13 +243,16 @@ class Keeper:
         """A few pulls a transaction; how many were stored before the end was called."""
         stored = 0
         rows: list[tuple[PullRequest, bytes]] = []
+        size = 0
         for item in fresh:
             if self._closing.is_set():
                 break
-            rows.append((based(item.pull, mirror), item.raw))
-            if len(rows) == ROWS_TOGETHER or _size(rows) > BYTES_TOGETHER:
+            pull = based(item.pull, mirror)
+            rows.append((pull, item.raw))
+            size += len(pull.diff) + len(item.raw)
+            if len(rows) == ROWS_TOGETHER or size > BYTES_TOGETHER:
                 stored += self._save_rows(rows)
-                rows = []
+                rows, size = [], 0
         return stored + self._save_rows(rows)
 
     def _save_rows(self, rows: Sequence[tuple[PullRequest, bytes]]) -> int:
@@ -289,14 +292,10 @@ class Keeper:
         self._tally.add(Gate.MALFORMED_PAYLOAD.value)
 
 
-def _size(rows: Sequence[tuple[PullRequest, bytes]]) -> int:
-    return sum(len(pull.diff) + len(raw) for pull, raw in rows)
-
-
 def _lost_merges(mirror: Mirror, fresh: Sequence[Fetched]) -> Sequence[str]:
     """Merge commits that no branch holds any more."""
     merges = [item.pull.merge_commit for item in fresh]
-    return [oid for oid in merges if _OID.fullmatch(oid) and not mirror.has(oid)]
+    return mirror.missing([oid for oid in merges if _OID.fullmatch(oid)])
 
 
 def based(pull: PullRequest, mirror: Mirror) -> PullRequest:

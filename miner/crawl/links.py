@@ -32,6 +32,8 @@ _REFERENCE = re.compile(
     r"|(?<![\w/-])GH-(?P<autolink>\d+)(?!\w))",
     re.IGNORECASE,
 )
+_MAY_REFER = re.compile(r"#\d|gh-\d|://", re.IGNORECASE)
+"""Without any of these there is no reference, and most commit messages have none."""
 
 _UNREAD = re.compile(
     r"""
@@ -76,6 +78,8 @@ def references(text: str, *, host: str = "github.com") -> tuple[Reference, ...]:
 
     `host`: where whole addresses must point (compared without case).
     """
+    if not _MAY_REFER.search(text):
+        return ()
     said = spoken(text)
     found = []
     for match in _REFERENCE.finditer(said):

@@ -45,6 +45,14 @@ class Mirror:
         """Is it there? (Never true for a branch name.)"""
         return bool(self._headers([commit]))
 
+    def missing(self, commits: Sequence[str]) -> Sequence[str]:
+        """Those that are not there."""
+        found: list[tuple[str, str, bytes]] = []
+        for start in range(0, len(commits), NAMES_AT_ONCE):
+            found += self._objects(commits[start : start + NAMES_AT_ONCE])
+        doubtful = [oid for oid, (kind, _, _) in zip(commits, found, strict=True) if not kind]
+        return [oid for oid in doubtful if not self.has(oid)]
+
     def find(self, commit: str) -> tuple[CommitHeader, ...]:
         """The commit and then its first and second parent; () when it is not there."""
         return self._headers([commit, f"{commit}^1", f"{commit}^2"])

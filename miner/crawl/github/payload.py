@@ -32,6 +32,8 @@ from miner.model import (
 )
 
 UNRESOLVED = "not looked for yet"
+_ACTOR_KINDS: Mapping[str, ActorKind] = {kind.value: kind for kind in ActorKind}
+_CHANGE_TYPES: Mapping[str, ChangeType] = {kind.name: kind for kind in ChangeType}
 
 
 def malformed(error: ValidationError, *, what: str) -> MalformedPayloadError:
@@ -90,17 +92,15 @@ def pull_request(
 def _actor(who: Who | None) -> Actor | None:
     if who is None:
         return None
-    kinds = {kind.value: kind for kind in ActorKind}
-    return Actor(login=who.login, kind=kinds.get(who.typename, ActorKind.USER))
+    return Actor(login=who.login, kind=_ACTOR_KINDS.get(who.typename, ActorKind.USER))
 
 
 def _file(node: FileNode) -> ChangedFile:
-    kinds = {kind.name: kind for kind in ChangeType}
     return ChangedFile(
         path=node.path,
         additions=node.additions,
         deletions=node.deletions,
-        change=kinds.get(node.change_type, ChangeType.MODIFIED),
+        change=_CHANGE_TYPES.get(node.change_type, ChangeType.MODIFIED),
     )
 
 
