@@ -432,7 +432,8 @@ HOSTILE: Mapping[str, tuple[bytes, FailureClass]] = {
 @pytest.mark.parametrize("deed", HOSTILE)
 def test_a_hostile_setup_py_is_contained_and_named(engine: ContainerEngine, deed: str) -> None:
     script, expected = HOSTILE[deed]
-    recipe = replace(RECIPE, lock=None, requirements=(".",), timeout_s=30, memory_mb=2048)
+    time_s = 30 if expected is FailureClass.TIMED_OUT else 500  # a slow disk takes its time
+    recipe = replace(RECIPE, lock=None, requirements=(".",), timeout_s=time_s, memory_mb=2048)
     built = _real(engine, recipe, tree=_tree({"setup.py": script}))
     assert isinstance(built, BuildFailure)
     assert built.failure_class is expected, built.outcome.output[-2000:]
