@@ -12,6 +12,7 @@ from miner.cli.options import author as known_author
 from miner.cli.repos import check_known, check_name, stranger
 from miner.cli.speech import complain, progress, say, say_json, table
 from miner.cli.stages import PolicyOption
+from miner.cli.trees import trees
 from miner.cli.wiring import House
 from miner.errors import ConfigError
 from miner.model import StoredRecipe
@@ -87,7 +88,7 @@ def try_recipe(
         raise ConfigError(f"There is no candidate {instance_id!r}; `miner funnel` counts them.")
     task = Task(
         instance_id=instance_id,
-        tree=house.mirrors().open(candidate.repo).tree(candidate.base_commit),
+        tree=trees(house)(candidate),
         patch=candidate.patch,
         test_patch=candidate.test_patch,
         merged_at=candidate.merged_at,

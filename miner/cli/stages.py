@@ -16,6 +16,7 @@ from miner.cli.options import (
 from miner.cli.reports import reported
 from miner.cli.repos import check_known
 from miner.cli.speech import progress, say_json, say_report, table
+from miner.cli.trees import trees
 from miner.cli.wiring import House, gate_policy, now
 from miner.model import StageReport
 from miner.progress import Progress
@@ -125,7 +126,7 @@ def run_verify(
                 store.verify,
                 executor=executor,
                 workshop=house.workshop(),
-                mirrors=house.mirrors(),
+                tree=trees(house),
                 policy=policy,
                 repo=repo,
                 limit=limit,

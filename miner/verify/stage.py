@@ -5,7 +5,7 @@ its lease is ours, so a worker that was given up for lost can do no harm.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -19,8 +19,8 @@ from datetime import datetime
 from time import monotonic
 from typing import Protocol
 
-from miner.errors import MinerError, RetryableError, told
-from miner.git import Mirrors, UnusableTreeError
+from miner.errors import BadItemError, MinerError, RetryableError, told
+from miner.git import UnusableTreeError
 from miner.holder import Heartbeat, new_holder
 from miner.model import Candidate, Clock, Examined, Stage, StageReport, StoredRecipe
 from miner.progress import Progress
@@ -28,7 +28,7 @@ from miner.verify.bench import Bench, examine
 from miner.verify.judgement import judge, outcome, unusable
 from miner.verify.recipes import stored_recipes
 from validators.errors import EngineTooOldError
-from validators.model import Examination, Policy, Task
+from validators.model import Examination, Policy, Task, Tree
 
 VERIFIER_VERSION = 1
 """Counts up when verdicts may change: candidates verified by an older version are due again."""
@@ -44,6 +44,9 @@ RESULT_S = 6 * 3600
 
 FAILURES_IN_A_ROW = 3
 """After so many failures of the machinery without one result between them the pass is given up."""
+
+TreeOf = Callable[[Candidate], Tree]
+"""Where the tree of a candidate's base commit comes from. BadItemError: it cannot be had."""
 
 
 class Store(Protocol):
@@ -98,7 +101,7 @@ def verify(  # noqa: PLR0913  (a stage is handed what it works with)
     *,
     executor: Executor,
     workshop: Bench,
-    mirrors: Mirrors,
+    tree: TreeOf,
     policy: Policy,
     repo: str | None,
     limit: int,
@@ -113,7 +116,7 @@ def verify(  # noqa: PLR0913  (a stage is handed what it works with)
     executor broke: the rest stays due. EngineTooOldError is passed on. At Ctrl-C the containers of
     this process are removed and its leases released; what was stored stays.
     """
-    shift = _Shift(store, executor, workshop, mirrors, policy, now, progress, result_s)
+    shift = _Shift(store, executor, workshop, tree, policy, now, progress, result_s)
     return shift.work(repo=repo, limit=limit, in_flight=in_flight)
 
 
@@ -125,7 +128,7 @@ class _Shift:
         store: Store,
         executor: Executor,
         bench: Bench,
-        mirrors: Mirrors,
+        tree: TreeOf,
         policy: Policy,
         now: Clock,
         progress: Progress,
@@ -134,7 +137,7 @@ class _Shift:
         self._store = store
         self._executor = executor
         self._bench = bench
-        self._mirrors = mirrors
+        self._tree = tree
         self._policy = policy
         self._now = now
         self._progress = progress
@@ -144,7 +147,8 @@ class _Shift:
         self._pending: dict[Future[Examination], tuple[Candidate, float]] = {}
         self._heartbeat = Heartbeat(self._beat, every_s=HEARTBEAT_S)
         self._counts: Counter[str] = Counter()
-        self._row: list[str] = []  # failures without a result between them
+        self._row = 0  # failures of the machinery without a result between them
+        self._last_error: str | None = None
         self._given_up: str | None = None
 
     def work(self, *, repo: str | None, limit: int, in_flight: int) -> StageReport:
@@ -185,10 +189,9 @@ class _Shift:
 
     def _submit(self, candidate: Candidate) -> None:
         try:
-            tree = self._mirrors.open(candidate.repo).tree(candidate.base_commit)
             task = Task(
                 instance_id=candidate.instance_id,
-                tree=tree,
+                tree=self._tree(candidate),
                 patch=candidate.patch,
                 test_patch=candidate.test_patch,
                 merged_at=candidate.merged_at,
@@ -201,6 +204,8 @@ class _Shift:
             self._broken(candidate, error)
         except UnusableTreeError as error:
             self._keep(candidate, unusable(candidate, str(error), policy=self._policy))
+        except BadItemError as error:
+            self._stays_due(candidate, str(error))
         except MinerError as error:
             self._failed(candidate, str(error))
         else:
@@ -252,7 +257,7 @@ class _Shift:
             return
         kept = self._store.save_examined(examined, holder=self._holder, now=self._now())
         self._let_go(candidate)
-        self._row.clear()
+        self._row = 0
         if not kept:
             self._counts["lease_lost"] += 1
             note = "the lease was lost; another worker has it"
@@ -263,11 +268,17 @@ class _Shift:
         self._progress.advance(Stage.VERIFY, f"{candidate.instance_id}: {note}")
 
     def _failed(self, candidate: Candidate, error: str) -> None:
+        """The machinery failed: the next candidates may fare no better."""
+        self._stays_due(candidate, error)
+        self._row += 1
+        if self._row >= FAILURES_IN_A_ROW:
+            self._given_up = error
+
+    def _stays_due(self, candidate: Candidate, error: str) -> None:
+        """It could not be verified, which says nothing of the others."""
         self._release(candidate, error)
         self._counts["machinery_failed"] += 1
-        self._row.append(error)
-        if len(self._row) >= FAILURES_IN_A_ROW:
-            self._given_up = error
+        self._last_error = error
         self._progress.advance(Stage.VERIFY, f"{candidate.instance_id}: stays due: {error}")
 
     def _broken(self, candidate: Candidate, error: BaseException) -> None:
@@ -309,8 +320,8 @@ class _Shift:
             started_at=started_at,
             ended_at=self._now(),
         )
-        useless = report.done + report.rejected == 0 and self._row
-        why = self._given_up or (self._row[-1] if useless else None)
+        useless = report.done + report.rejected == 0
+        why = self._given_up or (self._last_error if useless else None)
         if why is not None:
             raise IncompleteError(f"{retried} tasks could not be verified: {why}", report=report)
         return report

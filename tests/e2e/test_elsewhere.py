@@ -1,4 +1,4 @@
-"""An exported file is graded where nothing was crawled: trees come from a clone made on the way."""
+"""Work is done where nothing was crawled: trees come from a clone made on the way."""
 
 import dataclasses
 import subprocess
@@ -10,9 +10,14 @@ from miner.cli.trees import trees, web_url
 from miner.cli.wiring import House
 from miner.errors import NotFoundError
 from miner.evaluate.dataset import DatasetRow
+from miner.progress import SilentProgress
 from miner.store import open_store
+from miner.verify.stage import verify
 from tests.e2e.conftest import Miner
+from tests.fakes.serial import SerialExecutor
+from tests.fakes.whole_line import Bench
 from tests.samples import GOLD, NOON, TESTS, recipe
+from validators.model import QUICK
 
 
 @pytest.fixture
@@ -39,6 +44,29 @@ def test_a_tree_is_the_same_from_the_mirror_and_from_a_clone(
     there = trees(House.of_environment())(row)
     assert (tmp_path / "elsewhere" / "mirrors").is_dir()
     assert there == here
+
+
+def test_a_candidate_is_verified_where_nothing_was_crawled(
+    miner: Miner, row: DatasetRow, tmp_path: Path
+) -> None:
+    miner.set(
+        MINER_DATA_DIR=str(tmp_path / "elsewhere"),
+        MINER_DATABASE_URL=f"sqlite:///{miner.database}",
+    )
+    house = House.of_environment()
+    with house.store() as store:
+        report = verify(
+            store.verify,
+            executor=SerialExecutor(),
+            workshop=Bench(),
+            tree=trees(house),
+            policy=QUICK,
+            repo=row.repo,
+            limit=9,
+            now=lambda: NOON,
+            progress=SilentProgress(),
+        )
+    assert (report.done, report.retried) == (1, 0)
 
 
 def test_an_old_mirror_is_brought_up_to_date(miner: Miner, row: DatasetRow, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from miner.store import open_store
 from miner.verify.stage import verify
 from miner.wire import Token
 from tests.fakes.serial import SerialExecutor
+from tests.fakes.trees import trees
 from tests.miner.store.samples import attempt, failed_attempt, verdict
 from validators.model import QUICK, Examination, Flaw, Policy, Recipe, Task, Verdict
 
@@ -108,7 +109,7 @@ def line(url: str, folder: Path, forge: str, token: str) -> None:
             database.verify,
             executor=SerialExecutor(),
             workshop=Bench(),
-            mirrors=mirrors,
+            tree=trees(mirrors),
             policy=QUICK,
             repo=None,
             limit=ALL,

@@ -21,6 +21,7 @@ from miner.progress import SilentProgress
 from miner.store import Database
 from miner.verify.stage import IncompleteError, verify
 from tests.fakes.bench import MarkingBench
+from tests.fakes.trees import trees
 from tests.miner.store.samples import NOW, POLICY, candidate, pull, repo
 from validators.model import QUICK
 
@@ -96,7 +97,7 @@ class Line:
             self.database.verify,
             executor=pool,
             workshop=bench,
-            mirrors=self.mirrors,
+            tree=trees(self.mirrors),
             policy=QUICK,
             repo=None,
             limit=limit,

@@ -16,12 +16,14 @@ from pathlib import Path
 
 import pytest
 
+from miner.errors import NotFoundError
 from miner.git import Mirrors
 from miner.model import Candidate, StageReport
 from miner.progress import SilentProgress
 from miner.store import Database
 from miner.verify.stage import IncompleteError, verify
 from tests.fakes.serial import SerialExecutor
+from tests.fakes.trees import trees
 from tests.fakes.workshop import Answer, FakeWorkshop
 from tests.miner.store.samples import (
     NOW,
@@ -34,7 +36,7 @@ from tests.miner.store.samples import (
     repo,
 )
 from validators.errors import EngineTooOldError, EngineUnavailableError
-from validators.model import QUICK, Examination, Recipe, Task, Verdict
+from validators.model import QUICK, Examination, Recipe, Task, Tree, Verdict
 
 NO_ENGINE = EngineUnavailableError("No engine answers; start Docker.")
 
@@ -67,6 +69,7 @@ class Line:
     def __init__(self, database: Database, mirrors: Mirrors, commit: str) -> None:
         self.database = database
         self.mirrors = mirrors
+        self.tree = trees(mirrors)
         self.commit = commit
         self.now = Clock()
         self.notes = Notes()
@@ -89,7 +92,7 @@ class Line:
             self.database.verify,
             executor=executor or SerialExecutor(),
             workshop=workshop,
-            mirrors=self.mirrors,
+            tree=self.tree,
             policy=QUICK,
             now=self.now,
             progress=self.notes,
@@ -255,12 +258,29 @@ def test_an_old_engine_is_passed_on_and_everything_released(line: Line) -> None:
 
 def test_a_missing_mirror_stays_due(line: Line) -> None:
     found = line.candidates(1)
-    whole, line.mirrors = line.mirrors, Mirrors(line.mirrors.root / "none")
+    whole, line.tree = line.tree, trees(Mirrors(line.mirrors.root / "none"))
     with pytest.raises(IncompleteError, match="no mirror of o/r"):
         line.verify(FakeWorkshop(answers(found)))
-    line.mirrors = whole
+    line.tree = whole
     line.now.at += timedelta(minutes=2)
     assert line.verify(FakeWorkshop(answers(found))).done == 1
+
+
+def test_a_repository_that_is_gone_keeps_no_other_from_being_verified(line: Line) -> None:
+    found = line.candidates(1, 2, 3, 4)
+    gone = {one.instance_id for one in found[1:]}  # claimed first, being newer
+    whole = line.tree
+
+    def tree(one: Candidate) -> Tree:
+        if one.instance_id in gone:
+            raise NotFoundError(f"{one.repo} does not exist.")
+        return whole(one)
+
+    line.tree = tree
+    report = line.verify(FakeWorkshop(answers(found)))
+    assert (report.done, report.retried) == (1, 3)
+    line.tree = whole
+    assert line.verify(FakeWorkshop(answers(found))).done == 3
 
 
 def test_a_tree_that_no_container_can_be_given_is_rejected_at_once(
