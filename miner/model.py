@@ -241,6 +241,8 @@ class Candidate:
     policy: str  # the gate policy's digest it passed
     issue_numbers: tuple[int, ...]
     base_commit: str
+    base_committed_at: datetime | None = None  # unknown of candidates of earlier versions
+    nearest_tag: str | None = None  # of the base commit
     merge_tree: str
     patch: bytes = field(repr=False)
     test_patch: bytes = field(repr=False)

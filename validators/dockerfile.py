@@ -3,40 +3,45 @@
 Classic syntax: no heredocs, no mounts, no frontend line. It is built in a folder that holds the
 files of the base commit:
 
-    docker build -f Dockerfile -t instance --build-arg TAG=v1.2 path/to/checkout
+    docker build -f Dockerfile -t instance path/to/checkout
 """
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from shlex import quote
 
 from validators import installation
 from validators.engine import GUEST_UID, TREE, VENV
 from validators.errors import UnknownRecipeError
 from validators.model import ProjectInstall, Recipe
-from validators.repository import COMMIT_LINES, tag_command
+from validators.repository import COMMIT_LINES, tag_command, timestamp
 
 UV_VERSION = "0.13.9"
 """The installer that resolved and installed; an image's own is used where it has one."""
 
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _LOCK = "/opt/lock.txt"
 _LINES_A_STEP = 200  # a step is one argument of a shell, which may have 128 KiB
 _LOCAL_PATH = f"{VENV}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def dockerfile(recipe: Recipe, *, base: str) -> str:
+def dockerfile(
+    recipe: Recipe, *, base: str, committed_at: datetime | None = None, tag: str | None = None
+) -> str:
     """The text that makes the recipe's environment with the tree in it. Ends with a newline.
 
-    `base` is the default of its argument BASE, such as "python:3.12-slim". The same commands run
-    as in `environment.build_environment`. Raises UnknownRecipeError for a recipe without its lock:
-    what it resolves to would differ from day to day.
+    `base` is the default of its argument BASE, such as "python:3.12-slim"; the base commit's date
+    and nearest tag are those of COMMITTED_AT and TAG (where the date is unknown, the recipe's).
+    The same commands run as in `environment.build_environment`. Raises UnknownRecipeError for a
+    recipe without its lock: what it resolves to would differ from day to day.
     """
     if recipe.lock is None:
         raise UnknownRecipeError("A recipe without its lock has no Dockerfile: build it first.")
     parts = (
         _head(base),
         _system(recipe),
-        _tree(recipe),
+        _tree(recipe, committed_at or recipe.cutoff_at or _LONG_AGO, tag or ""),
         _environment(recipe, recipe.lock),
         _tail(recipe),
     )
@@ -72,11 +77,10 @@ def _system(recipe: Recipe) -> Iterable[str]:
     )
 
 
-def _tree(recipe: Recipe) -> Iterable[str]:
+def _tree(recipe: Recipe, committed_at: datetime, tag: str) -> Iterable[str]:
     """The tree as a repository of one commit: its real history may show the fix."""
-    date = recipe.cutoff_at
-    yield f"ARG COMMITTED_AT={date.isoformat() if date is not None else '2000-01-01T00:00:00Z'}"
-    yield "ARG TAG="
+    yield f"ARG COMMITTED_AT={timestamp(committed_at)}"
+    yield f"ARG TAG={_quoted(tag)}"
     yield f"COPY . {TREE}"
     yield f"RUN rm -rf {TREE}/.git && chown -R guest {TREE}"
     yield "USER guest"
@@ -116,7 +120,11 @@ def _tail(recipe: Recipe) -> Iterable[str]:
 
 def _variables(recipe: Recipe) -> Iterable[str]:
     for name, value in recipe.env_vars:
-        yield f"ENV {name}={json.dumps(value).replace('$', chr(92) + '$')}"
+        yield f"ENV {name}={_quoted(value)}"
+
+
+def _quoted(value: str) -> str:
+    return json.dumps(value).replace("$", "\\$")
 
 
 def _printf(lines: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from miner.cli.differences import differences, expected_gates
 from miner.cli.grades import grade, of_models
 from miner.cli.mining import mine
 from miner.cli.options import NO_LIMIT
-from miner.cli.snapshots import recipe_text, run_publish
+from miner.cli.snapshots import dockerfile_of, run_publish
 from miner.cli.speech import complain, progress, say, say_report
 from miner.cli.wiring import House, demo_house, now
 from miner.demo import ForgeData, build_forge, load_forge, serve
@@ -136,7 +136,7 @@ def whole_line(house: House, names: Sequence[str]) -> Ending:
 def _publish(store: Database) -> Snapshot:
     old = store.publish.snapshot(SNAPSHOT)
     draft, _ = publish_stage.plan(
-        store.publish, name=SNAPSHOT, window=(None, None), dockerfile=recipe_text, now=now()
+        store.publish, name=SNAPSHOT, window=(None, None), dockerfile=dockerfile_of, now=now()
     )
     if old is not None and old.content_hash != draft.content_hash:
         raise ConfigError(

@@ -10,12 +10,11 @@ from miner.cli.options import DryRunOption, JsonOption, maybe_day, window
 from miner.cli.speech import progress, say, say_json, table
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
-from miner.model import Snapshot, Stage, StageReport
+from miner.model import Instance, Snapshot, Stage, StageReport
 from miner.publish import stage
 from miner.publish.formats import FORMATS, jsonl
 from miner.store import Database
 from validators.dockerfile import dockerfile
-from validators.model import Recipe
 
 NameOption = Annotated[
     str | None, typer.Option("--name", help="Name of the snapshot, a date; default: today.")
@@ -55,7 +54,7 @@ def publish(
     with house.store() as store:
         if dry_run:
             snapshot, _ = stage.plan(
-                store.publish, name=chosen, window=merged, dockerfile=recipe_text, now=moment
+                store.publish, name=chosen, window=merged, dockerfile=dockerfile_of, now=moment
             )
         else:
             snapshot, _ = run_publish(store, name=chosen, window=merged)
@@ -123,7 +122,7 @@ def run_publish(
         store.publish,
         name=name,
         window=window,
-        dockerfile=recipe_text,
+        dockerfile=dockerfile_of,
         now=started_at,
         progress=progress(),
     )
@@ -139,9 +138,15 @@ def run_publish(
     return snapshot, report
 
 
-def recipe_text(recipe: Recipe) -> str:
-    """The Dockerfile that does what the recipe says, on the official image."""
-    return dockerfile(recipe, base=f"python:{recipe.python}-slim")
+def dockerfile_of(instance: Instance) -> str:
+    """The Dockerfile that does what the instance's recipe says, on the official image."""
+    recipe, candidate = instance.environment.recipe, instance.candidate
+    return dockerfile(
+        recipe,
+        base=f"python:{recipe.python}-slim",
+        committed_at=candidate.base_committed_at,
+        tag=candidate.nearest_tag,
+    )
 
 
 def tell(snapshot: Snapshot, *, as_json: bool) -> None:

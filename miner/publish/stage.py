@@ -10,7 +10,6 @@ from miner.model import Candidate, Instance, Member, Snapshot
 from miner.progress import Progress
 from miner.publish.row import ExportRow, canonical, export_row
 from miner.publish.select import Selection, is_name, select
-from validators.model import Recipe
 
 
 class Store(Protocol):
@@ -54,7 +53,7 @@ def plan(
     *,
     name: str,
     window: tuple[date | None, date | None],
-    dockerfile: Callable[[Recipe], str],
+    dockerfile: Callable[[Instance], str],
     now: datetime,
 ) -> tuple[Snapshot, Mapping[str, str]]:
     """The snapshot that publishing would freeze now, and its rows by instance id."""
@@ -86,7 +85,7 @@ def publish(
     *,
     name: str,
     window: tuple[date | None, date | None],
-    dockerfile: Callable[[Recipe], str],
+    dockerfile: Callable[[Instance], str],
     now: datetime,
     progress: Progress,
 ) -> Snapshot:
@@ -129,7 +128,7 @@ def read_rows(store: Store, name: str) -> tuple[ExportRow, ...]:
 
 
 def _rows(
-    store: Store, selection: Selection, *, name: str, dockerfile: Callable[[Recipe], str]
+    store: Store, selection: Selection, *, name: str, dockerfile: Callable[[Instance], str]
 ) -> tuple[ExportRow, ...]:
     ids = [instance.candidate.instance_id for instance, _ in selection.members]
     signals = store.signals(ids)
@@ -139,7 +138,7 @@ def _rows(
             snapshot=name,
             split=split,
             signals=signals.get(instance.candidate.instance_id, {}),
-            dockerfile=dockerfile(instance.environment.recipe),
+            dockerfile=dockerfile(instance),
         )
         for instance, split in selection.members
     )

@@ -261,6 +261,8 @@ def _candidate(mirror: Mirror, base: str, cut: _Cut) -> Candidate:
         policy=context.policy.digest,
         issue_numbers=tuple(issue.number for issue in issues),
         base_commit=base,
+        base_committed_at=pull.base.committed_at or mirror.committed_at(base),
+        nearest_tag=mirror.nearest_tag(base),
         merge_tree=pull.base.merge_tree,
         patch=patch.gold_patch(cut.sections),
         test_patch=patch.test_patch(cut.sections),

@@ -55,7 +55,7 @@ def facts(home: Machine) -> tuple[object, ...]:
             store.publish,
             name="2026-01-01",
             window=(None, None),
-            dockerfile=lambda recipe: recipe.python,
+            dockerfile=lambda instance: instance.environment.recipe.python,
             now=datetime(2026, 1, 1, tzinfo=UTC),
         )
         return store.admin.funnel(), tuple(counts), drawn.content_hash

@@ -121,7 +121,7 @@ def line(url: str, folder: Path, forge: str, token: str) -> None:
             database.publish,
             name="2026-11-29",
             window=(None, None),
-            dockerfile=lambda recipe: f"FROM python:{recipe.python}",
+            dockerfile=lambda instance: f"FROM python:{instance.environment.recipe.python}",
             now=NOW,
             progress=progress,
         )

@@ -5,7 +5,8 @@ import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import docker
 import pytest
@@ -14,7 +15,7 @@ from docker.errors import APIError, ImageNotFound
 from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
 from validators import installation
 from validators.base_images import base_image
-from validators.dockerfile import dockerfile
+from validators.dockerfile import UV_VERSION, dockerfile
 from validators.engines import connect
 from validators.environment import build_environment
 from validators.errors import UnknownRecipeError
@@ -66,6 +67,19 @@ def test_no_step_is_longer_than_a_shell_takes() -> None:
     text = dockerfile(replace(RECIPE, lock=lock), base="b")
     steps = re.sub(r"\\\n", "", text).splitlines()
     assert max(map(len, steps)) < 128 * 1024
+
+
+def test_it_has_the_base_commits_date_and_tag() -> None:
+    berlin = timezone(timedelta(hours=2))
+    committed_at = datetime(2024, 4, 3, 12, tzinfo=berlin)
+    text = dockerfile(RECIPE, base="b", committed_at=committed_at, tag='v"1$')
+    assert "ARG COMMITTED_AT=2024-04-03T10:00:00+00:00\n" in text
+    assert 'ARG TAG="v\\"1\\$"\n' in text
+
+
+def test_the_installer_is_the_one_that_is_locked() -> None:
+    lock = Path(__file__).parents[2] / "requirements.lock"
+    assert re.findall(r"^uv==(\S+)", lock.read_text(), re.MULTILINE) == [UV_VERSION]
 
 
 def test_the_same_recipe_gives_the_same_text() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from miner.cli import exits
-from miner.cli.snapshots import recipe_text
+from miner.cli.snapshots import dockerfile_of
 from miner.cli.wiring import now
 from miner.progress import SilentProgress
 from miner.publish import stage
@@ -25,7 +25,7 @@ def exported(db: Database, tmp_path: Path) -> Path:
         db.publish,
         name="2026-11-29",
         window=(None, None),
-        dockerfile=recipe_text,
+        dockerfile=dockerfile_of,
         now=now(),
         progress=SilentProgress(),
     )

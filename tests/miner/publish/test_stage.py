@@ -7,20 +7,19 @@ from pathlib import Path
 import pytest
 
 from miner.errors import ConfigError, SnapshotFrozenError
-from miner.model import Snapshot
+from miner.model import Instance, Snapshot
 from miner.progress import SilentProgress
 from miner.publish.formats import jsonl
 from miner.publish.stage import plan, publish, read_rows
 from miner.store import Database
 from tests.miner.store.samples import NOW
 from tests.miner.verified import add_instances, candidate
-from validators.model import Recipe
 
 NAME = "2026-11-29"
 
 
-def dockerfile(recipe: Recipe) -> str:
-    return f"FROM python:{recipe.python}-slim\n"
+def dockerfile(instance: Instance) -> str:
+    return f"FROM python:{instance.environment.recipe.python}-slim\n"
 
 
 def freeze(database: Database, name: str = NAME, *, days: int = 0) -> Snapshot:

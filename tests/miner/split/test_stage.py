@@ -145,6 +145,9 @@ def test_a_good_pull_becomes_a_candidate(line: Line) -> None:
     assert isinstance(found, Candidate)
     assert found.instance_id == "o__r-7"
     assert found.base_commit == pull.base.commit
+    assert found.nearest_tag == "v1.4.2"
+    committed = line.upstream.git("show", "-s", "--format=%cI", found.base_commit).strip()
+    assert found.base_committed_at == datetime.fromisoformat(committed)
     assert found.issue_numbers == (5,)
     assert found.policy == GatePolicy().digest
     assert found.version == "1.4"
