@@ -11,15 +11,18 @@ takes a few, evenly spread, where there is less time, and `--repeated-to` fewer 
 Bare time: the recipe's own build and test commands, nothing of ours, by exec in a running container
 of the same image whose tree, patches and bytecode are in place; measured directly before what it is
 compared with, so that other work on the machine weighs on both. Compared are the runs that
-verification makes (policy quick: two before, two after, one base), one graded gold patch, and all
-instances repeated to twenty, with one and with two workers.
+verification makes (policy quick: two before, two after, one base), one graded gold patch (alone,
+and all in a row as `miner evaluate` does it with one worker: the next one is made ready while the
+tests of this one run), and all instances repeated to twenty, with one and with two workers.
 """
 
 import argparse
 import os
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,9 +98,11 @@ def main(arguments: argparse.Namespace) -> None:
         costs = [cost(subject, engine) for subject in subjects]
         runs_s, verify_s = sum(c.runs_s for c in costs), sum(c.verify_s for c in costs)
         after_s, grade_s = sum(c.after_s for c in costs), sum(c.grade_s for c in costs)
+        row_s = graded_in_a_row(subjects, engine)
         empty_s = overhead_s(subjects[0], engine)
         print(f"  verification  {verify_s:6.1f} s, bare {runs_s:6.1f} s: {verify_s / runs_s:.2f} ×")
-        print(f"  grading       {grade_s:6.1f} s, bare {after_s:6.1f} s: {grade_s / after_s:.2f} ×")
+        print(f"  grading       {row_s:6.1f} s, bare {after_s:6.1f} s: {row_s / after_s:.2f} ×")
+        print(f"  each alone    {grade_s:6.1f} s, bare {after_s:6.1f} s: {grade_s / after_s:.2f} ×")
         overhead = (verify_s - runs_s) / (len(subjects) * RUNS)
         print(f"  beyond the tests  {overhead:.2f} s a run; ready and removed {empty_s:.2f} s")
         twenty = [subjects[n % len(subjects)] for n in range(arguments.repeated_to)]
@@ -212,7 +217,11 @@ def verified(subject: Subject, engine: ContainerEngine) -> None:
         raise SystemExit(f"{subject.task.instance_id}: {verdict.flaw}: {verdict.detail}")
 
 
-def graded(subject: Subject, engine: ContainerEngine) -> None:
+def graded(
+    subject: Subject,
+    engine: ContainerEngine,
+    turn: AbstractContextManager[object] | None = None,
+) -> None:
     """One graded gold patch."""
     found = grade(
         subject.task,
@@ -220,9 +229,20 @@ def graded(subject: Subject, engine: ContainerEngine) -> None:
         model_patch=subject.task.patch,
         engine=engine,
         progress=lambda _: None,
+        turn=turn,
     )
     if not found.resolved:
         raise SystemExit(f"{subject.task.instance_id}: gold is not resolved: {found.detail}")
+
+
+def graded_in_a_row(subjects: Sequence[Subject], engine: ContainerEngine) -> float:
+    """Seconds to grade them all, the tests of one at a time."""
+    turn = threading.Semaphore(1)
+    began = time.perf_counter()
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(graded, subject, engine, turn) for subject in subjects]:
+            done.result()
+    return time.perf_counter() - began
 
 
 def timed(

@@ -14,6 +14,10 @@ class Progress(Protocol):
         """`by` more items are done; `note` says the last one's outcome in a few words."""
         ...
 
+    def tell(self, what: str, note: str) -> None:
+        """What is going on inside an item, from any thread: "o__r-1: before 1: 3 failed …"."""
+        ...
+
     def end(self, what: str) -> None:
         """Work ended, done or not."""
         ...
@@ -26,6 +30,9 @@ class SilentProgress:
         """Say nothing."""
 
     def advance(self, what: str, note: str, *, by: int = 1) -> None:
+        """Say nothing."""
+
+    def tell(self, what: str, note: str) -> None:
         """Say nothing."""
 
     def end(self, what: str) -> None:

@@ -21,6 +21,9 @@ TREE = "/testbed"
 VENV = "/opt/venv"
 """The environment's virtual environment."""
 
+KIT = "/run/miner/kit"
+"""Where our own files are during a run: root's, read-only to the guest."""
+
 REPORT_PIPE = "/run/miner/report"
 """A FIFO that the guest may only write to. What is written leaves the container at once."""
 
@@ -30,6 +33,24 @@ class NotPulled(StrEnum):
 
     ABSENT = "absent"  # it has none of that name, or none for us: it will say so again
     UNREACHABLE = "unreachable"  # nothing is known: it may have one
+
+
+class Talk(Protocol):
+    """A command of the guest that goes on in parts: it prints a mark and waits for more input."""
+
+    def until(self, mark: bytes, *, stdin: bytes, timeout_s: float) -> Outcome:
+        """Send `stdin` and go on until it prints `mark`: the output before it, exit code 0.
+
+        When it ends or its time is over first, that outcome; all later calls give it again.
+        """
+        ...
+
+    def end(self, *, stdin: bytes, timeout_s: float) -> Outcome:
+        """Send the last of its input and go on to its end. The output is what came since the mark.
+
+        `timeout_s` and `duration_s` are those of this part.
+        """
+        ...
 
 
 class Container(Protocol):
@@ -52,6 +73,12 @@ class Container(Protocol):
         """
         ...
 
+    def begin(
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, workdir: str
+    ) -> Talk:
+        """A command of the guest that is run in parts; a new process costs more than a part."""
+        ...
+
     def put(self, path: str, tar: bytes, *, root: bool = False) -> Outcome:
         """Unpack a tar into folder `path`, owned by `guest`, or by root and read-only to it.
 
@@ -60,8 +87,11 @@ class Container(Protocol):
         """
         ...
 
-    def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
-        """A tar of file or folder `path`; None when it is not there or is larger than the limit."""
+    def get(self, path: str, *, limit_mb: int = 64, only: str = "*") -> bytes | None:
+        """A tar of file or folder `path`; None when it is not there or is larger than the limit.
+
+        With `only`, no folders, and of its files those whose path matches that pattern (`find`'s).
+        """
         ...
 
     def report(self) -> bytes:
@@ -82,9 +112,17 @@ class ContainerEngine(Protocol):
         ...
 
     def run(
-        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+        self,
+        image: Image,
+        limits: Limits,
+        *,
+        labels: Mapping[str, str] | None = None,
+        kit: bytes = b"",
     ) -> AbstractContextManager[Container]:
-        """A container for test runs: no network, read-only root, tmpfs on TREE, /tmp and home."""
+        """A container for test runs: no network, read-only root, tmpfs on TREE, /tmp and home.
+
+        `kit` is a tar that lies unpacked in KIT before any command can run.
+        """
         ...
 
     def install(

@@ -9,14 +9,15 @@ import io
 import secrets
 import tarfile
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from validators import grading
-from validators.engine import TREE, Container, ContainerEngine, Progress
+from validators.engine import KIT, TREE, Container, ContainerEngine, Progress, Talk
 from validators.errors import EngineUnavailableError
 from validators.guarded import digests_now, guarded_paths, read_digests
-from validators.invocation import KIT, Invocation, invocation
+from validators.invocation import Invocation, invocation
 from validators.languages import LANGUAGES
 from validators.model import (
     Environment,
@@ -46,10 +47,20 @@ from validators.run import (
 from validators.sections import merged
 from validators.selection import selected
 from validators.suspicion import flags
-from validators.worktree import PATCH_FAILED, grading_scripts, kit_tar, patches_tar
+from validators.worktree import (
+    PATCH_FAILED,
+    PATCHING,
+    TALK,
+    TESTS,
+    grading_scripts,
+    kit_tar,
+    patches_tar,
+    talk_script,
+)
 
 GRADER_VERSION = 3
-"""Part of every cache key of a grade: raised when a rule here changes."""
+"""Part of every cache key of a grade: raised with every change by which some patch could get
+another grade."""
 
 CONVERTER = "python -m lib2to3 "
 """How a recipe begins to build a project whose sources are Python 2."""
@@ -76,9 +87,11 @@ def grade(
     model_patch: bytes,
     engine: ContainerEngine,
     progress: Progress,
+    turn: AbstractContextManager[object] | None = None,
 ) -> Grade:
     """Grade one patch in one run. What is wrong with the patch is a flaw of the grade.
 
+    `turn` is held while build and tests run: another grade can be made ready meanwhile.
     Raises EngineUnavailableError when the machinery failed: that says nothing about the model.
     """
     if is_empty(model_patch):
@@ -90,12 +103,16 @@ def grade(
     selection = () if task.whole_suite else selected(task.test_patch, recipe)
     call = invocation(recipe, selection=selection)
     started_at = datetime.now(UTC)
-    limits = run_limits(recipe)
-    with engine.run(environment.image, limits, labels={RUN_LABEL: Phase.MODEL}) as container:
-        marker = secrets.token_hex(8)
-        patches = patches_tar((task.test_patch, task.patch, model_patch))
-        _put(container, task, patches, call, marker=marker)
-        prepared = _prepare(container, patches + task.tree.tar, marker)
+    marker = secrets.token_hex(8)
+    patches = patches_tar((task.test_patch, task.patch, model_patch))
+    with engine.run(
+        environment.image,
+        run_limits(recipe),
+        labels={RUN_LABEL: Phase.MODEL},
+        kit=_kit(task, patches, call, marker=marker),
+    ) as container:
+        talk = container.begin(("/bin/bash", TALK, *call.selection), workdir=TREE)
+        prepared = _prepare(talk, patches + task.tree.tar, marker)
         if isinstance(prepared, Outcome):
             return _unprepared(task, prepared)
         surroundings = Surroundings(
@@ -109,11 +126,15 @@ def grade(
         )
         todo = plan(prepared.changes, surroundings)
         guarded = guarded_paths(surroundings)
-        restored = _restore(container, prepared, todo, guarded=guarded)
+        restored = _restore(container, talk, prepared, todo, marker=marker, guarded=guarded)
         if isinstance(restored, Outcome):
             return _ungraded(task, Flaw.PATCH_REFUSED, f"{_NO_ROOM}: {tail(restored.output)}")
         digests, merges = restored
-        run, tampered = _run(container, environment, call, guarded=guarded, digests=digests)
+        with turn or nullcontext():
+            run, digests = _run(
+                container, talk, environment, call, guarded=guarded, digests=digests
+            )
+        tampered = _tampered(container, digests)
         notes = (*_method_notes(prepared), *merges, *todo.notes)
     progress(f"{task.instance_id}: {Phase.MODEL}: {summary(run)}")
     undone = {*todo.remove, *todo.restore}
@@ -127,21 +148,27 @@ def grade(
     )
 
 
-def _put(
-    container: Container, task: GradingTask, patches: bytes, call: Invocation, *, marker: str
-) -> None:
-    scripts = grading_scripts(task.tree, patches=patches, marker=marker)
-    scripts = {**scripts, "test.sh": test_script(call)}
+def _kit(task: GradingTask, patches: bytes, call: Invocation, *, marker: str) -> bytes:
+    scripts = {
+        **grading_scripts(task.tree, patches=patches, marker=marker),
+        "test.sh": test_script(call),
+        "talk.sh": talk_script("prepare.sh", "restore.sh", env=call.env, mark=_end(marker)),
+        "tests.sh": talk_script(env=call.env),
+    }
     files = {name: script.encode() for name, script in scripts.items()}
-    container.put(KIT, kit_tar(reporter_source(), files=files), root=True)
+    return kit_tar(reporter_source(), files=files)
 
 
-def _prepare(container: Container, files: bytes, marker: str) -> _Prepared | Outcome:
+def _end(marker: str) -> str:
+    """What is printed after each script."""
+    return f"{marker}-end"
+
+
+def _prepare(talk: Talk, files: bytes, marker: str) -> _Prepared | Outcome:
     """Apply the patch; an Outcome when it does not apply, or says more than can be followed."""
-    outcome = container.exec(
-        ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=files
-    )
-    if outcome.exit_code == PATCH_FAILED or outcome.timed_out or outcome.truncated:
+    outcome = talk.until(_end(marker).encode(), stdin=files, timeout_s=PREPARE_S)
+    began = f"\0{PATCHING}\0".encode() in outcome.output
+    if began and (outcome.exit_code == PATCH_FAILED or outcome.timed_out or outcome.truncated):
         return outcome
     _, found, told = outcome.output.partition(f"\0{marker}\0".encode())
     if not outcome.ok or not found:
@@ -170,6 +197,9 @@ def _unprepared(task: GradingTask, outcome: Outcome) -> Grade:
     """Of a list of changes that was cut short, the lost part would go unseen, so none is used."""
     if outcome.truncated and outcome.exit_code != PATCH_FAILED:
         return _ungraded(task, Flaw.PATCH_REFUSED, "the patch changes too many files to follow")
+    if outcome.timed_out:
+        late = f"the patch was not applied within {PREPARE_S:.0f} s"
+        return _ungraded(task, Flaw.PATCH_DOES_NOT_APPLY, late)
     return _ungraded(task, Flaw.PATCH_DOES_NOT_APPLY, tail(outcome.output))
 
 
@@ -178,7 +208,13 @@ def _method_notes(prepared: _Prepared) -> tuple[str, ...]:
 
 
 def _restore(
-    container: Container, prepared: _Prepared, todo: Plan, *, guarded: Sequence[str]
+    container: Container,
+    talk: Talk,
+    prepared: _Prepared,
+    todo: Plan,
+    *,
+    marker: str,
+    guarded: Sequence[str],
 ) -> tuple[Mapping[str, str], tuple[str, ...]] | Outcome:
     """Carry out the plan and bring the generated files.
 
@@ -198,13 +234,10 @@ def _restore(
         *(("R", path) for path in todo.restore),
         *(("G", path) for path in guards),
     ]
-    stdin = "".join(f"{kind}\0{path}\0" for kind, path in orders)
-    outcome = container.exec(
-        ("/bin/bash", f"{KIT}/restore.sh", prepared.final_tree),
-        timeout_s=PREPARE_S,
-        workdir=TREE,
-        stdin=stdin.encode("utf-8", "surrogateescape"),
-    )
+    told = "".join(f"{kind}\0{path}\0" for kind, path in orders)
+    stdin = told.encode("utf-8", "surrogateescape")
+    line = f"{len(stdin)} {prepared.final_tree}\n".encode()
+    outcome = talk.until(_end(marker).encode(), stdin=line + stdin, timeout_s=PREPARE_S)
     if files and outcome.ok:
         unpack = ("/bin/bash", "-c", "tar --extract --file=-")
         written = container.exec(unpack, timeout_s=PREPARE_S, workdir=TREE, stdin=_tar(files))
@@ -246,29 +279,33 @@ def _tar(files: dict[str, bytes]) -> bytes:
 
 def _run(
     container: Container,
+    talk: Talk,
     environment: Environment,
     call: Invocation,
     *,
     guarded: Sequence[str],
     digests: Mapping[str, str],
-) -> tuple[Run, tuple[str, ...]]:
-    """Build and run; also which guarded files are not as they were."""
+) -> tuple[Run, Mapping[str, str]]:
+    """Build and run; also the digests that the guarded files had when the tests began."""
     recipe = environment.recipe
     if recipe.build_cmd is not None:
         flaw, outcome = build(container, recipe, call)
         if flaw is not None:
-            return unrun(outcome, environment, flaw=flaw, phase=Phase.MODEL), ()
+            return unrun(outcome, environment, flaw=flaw, phase=Phase.MODEL), {}
         # What the build left running must not wait for the tests.
         container.exec(("/bin/bash", "-c", "kill -9 -1"), timeout_s=PREPARE_S)
+        talk = container.begin(("/bin/bash", TESTS, *call.selection), workdir=TREE)
         if recipe.build_cmd.startswith(CONVERTER):
-            digests = digests_now(
-                container, guarded
-            )  # it rewrites tests, and runs no code of the guest
-    executed = execute(container, recipe, call)
-    run = judge(executed, environment, phase=Phase.MODEL)
-    known = [path for path in guarded if path in digests]
-    after = digests_now(container, known)
-    return run, tuple(path for path in known if digests[path] != after.get(path))
+            # it rewrites tests, and runs no code of the guest
+            digests = digests_now(container, guarded)
+    executed = execute(container, talk, recipe)
+    return judge(executed, environment, phase=Phase.MODEL), digests
+
+
+def _tampered(container: Container, digests: Mapping[str, str]) -> tuple[str, ...]:
+    """Which files are not as they were."""
+    after = digests_now(container, sorted(digests)) if digests else {}
+    return tuple(path for path in sorted(digests) if digests[path] != after.get(path))
 
 
 def _graded(

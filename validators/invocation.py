@@ -5,12 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from validators.engine import REPORT_PIPE, TREE
+from validators.engine import KIT, REPORT_PIPE, TREE
 from validators.errors import UnknownRecipeError
 from validators.model import Recipe
-
-KIT = "/run/miner/kit"
-"""Where our own files are during a run: root's, read-only to the guest."""
 
 LIBRARY = f"{KIT}/lib"
 REPORTER_MODULE = "miner_reporter"

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from validators.engine import KIT
 from validators.grading import FAILING
 from validators.hunks import hunk_paths, without_hunk
-from validators.invocation import KIT
 from validators.languages import LANGUAGES, FileClass
 from validators.model import Flaw, Phase, Run, Task, TestStatus, Verdict
 from validators.patching import file_patches

@@ -2,7 +2,8 @@
 
 Starting a container and bringing the tree costs about as much as a small suite; it waits more than
 it computes, so it hides behind the tests that are running; so does the removal of the last one.
-Only ever one container is ahead.
+Only ever one container is ahead. Bytecode of the first run is brought from the third on: by then
+it has been collected without anybody waiting.
 """
 
 from collections.abc import Generator, Sequence
@@ -42,6 +43,13 @@ def runs_of(
             bytecode=bytecode.tar,
         )
 
+    def left(done: Ready) -> None:
+        try:
+            if done.flaw is None:
+                bytecode.collect(done.container, tree)
+        finally:
+            done.leave()
+
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as helper:
         ahead: Future[Ready] | None = None
         leaving: Future[None] | None = None
@@ -51,9 +59,9 @@ def runs_of(
                 following = trials[number + 1 : number + 2]
                 ahead = helper.submit(ready, following[0]) if following else None
                 try:
-                    run = run_ready(now, bytecode=bytecode)
+                    run = run_ready(now)
                 finally:
-                    last, leaving = leaving, helper.submit(now.leave)
+                    last, leaving = leaving, helper.submit(left, now)
                 if last is not None:
                     last.result()
                 yield run

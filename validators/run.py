@@ -12,10 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from validators import reporter
-from validators.bytecode import Bytecode
-from validators.engine import TREE, Container, ContainerEngine
+from validators.engine import TREE, Container, ContainerEngine, Talk
 from validators.errors import EngineUnavailableError, UnknownRecipeError
-from validators.invocation import KIT, Invocation, header, invocation
+from validators.invocation import Invocation, header, invocation
 from validators.languages import LANGUAGES
 from validators.languages.python.report import printed_counts
 from validators.model import (
@@ -32,13 +31,23 @@ from validators.model import (
 )
 from validators.transcript import DIED, Transcript, authentic, read_transcript
 from validators.trial import Trial
-from validators.worktree import AFTERWARDS_FAILED, PATCH_FAILED, kit_tar, prepare_script
+from validators.worktree import (
+    AFTERWARDS_FAILED,
+    PATCH_FAILED,
+    TALK,
+    kit_tar,
+    prepare_script,
+    talk_script,
+)
 
 RUN_LABEL = "miner.run"
 PREPARE_S = 300.0
 """For our own scripts in the container; trees of a hundred thousand files take a minute."""
 
 _PATCH_FLAWS = (Flaw.TEST_PATCH_DOES_NOT_APPLY, Flaw.GOLD_PATCH_DOES_NOT_APPLY)
+PROCESS_DIED = "the process died"
+"""What the detail of a run begins with whose test process ended without saying so."""
+
 _DETAIL = 2000
 _OUTPUT_MB = 4
 _FULL = b"No space left on device"
@@ -63,10 +72,10 @@ class Ready:
     tree: Tree
     call: Invocation
     container: Container
+    talk: Talk
     leave: Callable[[], None]
     flaw: Flaw | None
     outcome: Outcome
-    has_bytecode: bool
 
 
 def make_ready(
@@ -86,19 +95,24 @@ def make_ready(
     recipe = environment.recipe
     call = invocation(recipe, selection=selection, env=trial.env)
     limits = replace(run_limits(recipe), uid=trial.uid)
+    files = {
+        "prepare.sh": prepare_script(
+            tree, patches=len(trial.patches), after_patching=trial.after_patching
+        ).encode(),
+        "test.sh": test_script(call).encode(),
+        "bytecode.tar": bytecode,
+        **trial.files,
+    }
+    mark = secrets.token_hex(8)
+    files["talk.sh"] = talk_script("prepare.sh", env=call.env, mark=mark).encode()
+    kit = kit_tar(reporter_source(), trial.patches, files=files)
+    labels = {RUN_LABEL: trial.phase}
     with ExitStack() as stack:
-        labels = {RUN_LABEL: trial.phase}
-        container = stack.enter_context(engine.run(environment.image, limits, labels=labels))
-        files = {
-            "prepare.sh": prepare_script(
-                tree, patches=len(trial.patches), after_patching=trial.after_patching
-            ).encode(),
-            "test.sh": test_script(call).encode(),
-            "bytecode.tar": bytecode,
-            **trial.files,
-        }
-        container.put(KIT, kit_tar(reporter_source(), trial.patches, files=files), root=True)
-        flaw, outcome = _prepared(container, tree.tar)
+        container = stack.enter_context(
+            engine.run(environment.image, limits, labels=labels, kit=kit)
+        )
+        talk = container.begin(("/bin/bash", TALK, *call.selection), workdir=TREE)
+        flaw, outcome = _prepared(talk, tree.tar, mark.encode())
         if flaw is None and recipe.build_cmd is not None:
             flaw, outcome = build(container, recipe, call)
         return Ready(
@@ -107,33 +121,28 @@ def make_ready(
             tree=tree,
             call=call,
             container=container,
+            talk=talk,
             leave=stack.pop_all().close,
             flaw=flaw,
             outcome=outcome,
-            has_bytecode=bool(bytecode),
         )
 
 
-def run_ready(ready: Ready, *, bytecode: Bytecode) -> Run:
+def run_ready(ready: Ready) -> Run:
     """Run the tests of a container that is ready.
 
     Paths of the selection that do not exist in this state are left out; when none exists, nothing
-    is run. `bytecode` is filled by the first run of a tree and used by the others.
+    is run.
     """
     trial, container = ready.trial, ready.container
     started_at = datetime.now(UTC)
     flaw, outcome = ready.flaw, ready.outcome
-    if flaw is None and bytecode.tar and not ready.has_bytecode:
-        brought = container.put(TREE, bytecode.tar)
-        if not brought.ok:  # half of a module is in its place: the tests would stumble over it
-            flaw, outcome = _spoilt(brought), brought
     if flaw is not None:
         run = unrun(outcome, ready.environment, flaw=flaw, phase=trial.phase)
     else:
         recipe = ready.environment.recipe
-        executed = execute(container, recipe, ready.call, shuffle_seed=trial.shuffle_seed)
+        executed = execute(container, ready.talk, recipe, shuffle_seed=trial.shuffle_seed)
         run = judge(executed, ready.environment, phase=trial.phase)
-        bytecode.collect(container, ready.tree)
     return replace(run, attempt=trial.attempt, started_at=started_at, variant=trial.variant)
 
 
@@ -196,10 +205,8 @@ fi
 test_script.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it where imported
 
 
-def _prepared(container: Container, files: bytes) -> tuple[Flaw | None, Outcome]:
-    outcome = container.exec(
-        ("/bin/bash", f"{KIT}/prepare.sh"), timeout_s=PREPARE_S, workdir=TREE, stdin=files
-    )
+def _prepared(talk: Talk, files: bytes, mark: bytes) -> tuple[Flaw | None, Outcome]:
+    outcome = talk.until(mark, stdin=files, timeout_s=PREPARE_S)
     if outcome.exit_code == AFTERWARDS_FAILED or (not outcome.ok and _FULL in outcome.output):
         return Flaw.BUILD_FAILED, outcome
     number = outcome.exit_code - PATCH_FAILED
@@ -212,15 +219,6 @@ def _prepared(container: Container, files: bytes) -> tuple[Flaw | None, Outcome]
     return None, outcome
 
 
-def _spoilt(outcome: Outcome) -> Flaw:
-    """What the build or the tree left no room for; a machine that is slow decides nothing."""
-    if outcome.timed_out:
-        raise EngineUnavailableError(
-            "Files could not be put into a container in time: check the load of its machine."
-        )
-    return Flaw.BUILD_FAILED
-
-
 def build(container: Container, recipe: Recipe, call: Invocation) -> tuple[Flaw | None, Outcome]:
     """Run the recipe's `build_cmd` in the patched tree, offline."""
     command = ("/bin/bash", "-c", recipe.build_cmd or "true")
@@ -230,18 +228,14 @@ def build(container: Container, recipe: Recipe, call: Invocation) -> tuple[Flaw 
     return (None if outcome.ok else Flaw.BUILD_FAILED), outcome
 
 
-def execute(
-    container: Container, recipe: Recipe, call: Invocation, *, shuffle_seed: int = 0
-) -> Executed:
-    """Run the tests in a prepared container and collect what they reported."""
+def execute(container: Container, talk: Talk, recipe: Recipe, *, shuffle_seed: int = 0) -> Executed:
+    """Run the tests in a prepared container and collect what they reported.
+
+    `talk` is that of `talk_script`, with only the tests left.
+    """
     nonce = secrets.token_hex(8)
-    outcome = container.exec(
-        ("/bin/bash", f"{KIT}/test.sh", *call.selection),
-        timeout_s=recipe.timeout_s,
-        env=call.env,
-        workdir=TREE,
-        stdin=header(recipe, nonce, shuffle_seed=shuffle_seed),
-    )
+    told = b"\n" + header(recipe, nonce, shuffle_seed=shuffle_seed)
+    outcome = talk.end(stdin=told, timeout_s=recipe.timeout_s)
     report, foreign = authentic(container.report(), nonce)
     return Executed(outcome=outcome, report=report, foreign=foreign)
 
@@ -297,7 +291,7 @@ def _flaw(
         return Flaw.NO_TESTS_SEEN, tail(outcome.output)
     if transcript.ended_with is None:
         killed = "out of memory" if outcome.out_of_memory else f"exit {outcome.exit_code}"
-        return None, f"the process died ({killed}); {_last_started(transcript)}"
+        return None, f"{PROCESS_DIED} ({killed}); {_last_started(transcript)}"
     disagreement = _disagreement(outcome, transcript, runner=runner)
     inside = "".join(f"inside the runner: {each}" for each in transcript.internal_errors[:1])
     return (Flaw.COUNTS_DISAGREE, disagreement) if disagreement else (None, inside)

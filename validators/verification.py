@@ -24,11 +24,14 @@ from validators.model import (
 )
 from validators.probes import NOT_PROBED, applied, probes_of
 from validators.procession import runs_of
-from validators.run import summary
+from validators.run import PROCESS_DIED, summary
 from validators.selection import runnable, selected
 from validators.trial import Trial
 
 __all__ = ["conclude", "selected", "verify"]
+
+DIED_COLLECTING = "died_collecting_before"
+"""What a mark begins with: so many before-runs died before they had collected any test."""
 
 _EVIDENCE = 5
 """So many collection errors are told in a verdict's detail."""
@@ -67,8 +70,7 @@ def verify(
     ) as procession:
         for run in procession:
             runs.append(run)
-            name = run.variant or f"{run.phase} {run.attempt}"
-            progress(f"{task.instance_id}: {name}: {summary(run)}")
+            progress(f"{task.instance_id}: {len(runs)}/{len(trials)} {_name(run)}: {summary(run)}")
             if len(runs) <= len(required) and (run.flaw is not None or not _hopeful(runs)):
                 break
             if len(runs) == len(required):
@@ -113,7 +115,7 @@ def conclude(runs: Sequence[Run], *, policy: Policy) -> Verdict:
         flaky=found.flaky,
         missing_before=found.missing_before,
         left_out=found.left_out,
-        marks=grading.marks_of(found) if flaw is None else (),
+        marks=(*grading.marks_of(found), *_died_collecting(runs)) if flaw is None else (),
         flake_rates=flake_rates(runs),
         run_flake_rates=flake_rates_by_run(runs),
         flaw=flaw,
@@ -121,6 +123,17 @@ def conclude(runs: Sequence[Run], *, policy: Policy) -> Verdict:
         policy=policy.name,
         runs=tuple(runs),
     )
+
+
+def _name(run: Run) -> str:
+    return run.variant or f"{run.phase} {run.attempt}"
+
+
+def _died_collecting(runs: Sequence[Run]) -> tuple[str, ...]:
+    """A crash at import counts as "not collected", as a failing import does; people should know."""
+    before = [run for run in runs if run.phase is Phase.BEFORE]
+    died = [run for run in before if not run.results and run.detail.startswith(PROCESS_DIED)]
+    return (f"{DIED_COLLECTING}: {len(died)} of {len(before)}",) if died else ()
 
 
 def _hopeful(runs: Sequence[Run]) -> bool:

@@ -33,11 +33,16 @@ def _log(line: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workshop:
-    """An engine's address (None: found by itself), how images are made there, whom to ask."""
+    """An engine's address (None: found by itself), how images are made there, whom to ask.
+
+    With one grade more under way than `grades_at_once`, its container is made ready while the
+    tests of the others run.
+    """
 
     engine_url: str | None = None
     settings: BuildSettings = field(default_factory=BuildSettings)
     advisor: examination.Advisor | None = None
+    grades_at_once: int | None = None  # whose tests run at a time in this process; None: all
 
     def examine(
         self,
@@ -79,8 +84,9 @@ class Workshop:
                 f"The environment of {task.instance_id} cannot be rebuilt from its lock"
                 f" ({built.step}: {built.detail}); its packages may be gone from the index."
             )
+        turn = None if self.grades_at_once is None else _turns(self.grades_at_once)
         return evaluation.grade(
-            task, built, model_patch=model_patch, engine=engine, progress=progress
+            task, built, model_patch=model_patch, engine=engine, progress=progress, turn=turn
         )
 
     def close(self) -> None:
@@ -88,6 +94,12 @@ class Workshop:
         if _connected.cache_info().currsize:
             _engine(self.engine_url).close()
             _connected.cache_clear()
+
+
+@cache
+def _turns(at_once: int) -> threading.Semaphore:
+    """For all grades of this process."""
+    return threading.Semaphore(at_once)
 
 
 _connecting = threading.Lock()

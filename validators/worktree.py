@@ -9,16 +9,20 @@ and never replaces a file that is there.
 import io
 import tarfile
 from collections.abc import Mapping, Sequence
+from shlex import quote
 
-from validators.engine import VENV
+from validators.engine import KIT, VENV
 from validators.installation import GENERATED
-from validators.invocation import KIT, LIBRARY, REPORTER_MODULE
+from validators.invocation import LIBRARY, REPORTER_MODULE
 from validators.model import Tree
 from validators.patching import APPLY_SCRIPT, completed
 from validators.repository import repository_lines
 
 PATCH_FAILED = 40
 """Exit status of `prepare_script` when the first patch does not apply; 41: the second; …"""
+
+PATCHING = "patching"
+"""What the grading script prints, between NULs, when it begins to apply the model's patch."""
 
 AFTERWARDS_FAILED = 39
 """Exit status of `prepare_script` when what comes after the patches fails."""
@@ -46,13 +50,40 @@ def repository_script(tree: Tree) -> str:
 DIGESTS = "xargs -0 -r sha256sum -z --"
 """Bash: SHA-256, two spaces and path of the paths on standard input, each ended by NUL."""
 
-UNPACK = "tar --extract --no-same-owner --file=-\n"
-"""Bash: the tree, from standard input."""
+TALK = f"{KIT}/talk.sh"
+"""Prepares, and in a grade restores, then runs the tests: one command, as each costs a process."""
+
+TESTS = f"{KIT}/tests.sh"
+"""Only the tests of it, for where the guest's processes had to be ended after its build."""
+
+
+def unpack_script(tree: Tree) -> str:
+    """Bash: the tree, from standard input, of which not one byte more is read."""
+    return f"head --bytes={len(tree.tar)} | tar --extract --no-same-owner --file=-\n"
+
+
+def talk_script(*steps: str, env: Mapping[str, str], mark: str = "") -> str:
+    """Bash: scripts of the kit in order, then test.sh with `env` and the script's arguments.
+
+    A script that fails ends it with its status; after each, the mark is printed and a line of input
+    awaited: the number of bytes that the next script may read, and its arguments. The line before
+    the tests is empty: what follows it is theirs.
+    """
+    lines = []
+    for number, step in enumerate(steps):
+        call = f"/bin/bash {KIT}/{step}"
+        if number:
+            lines.append("read -r size words || exit")
+            call = f'head --bytes="$size" | {call} $words'
+        lines += [f"{call} || exit", f"printf %s {mark}"]
+    dress = " ".join(quote(f"{name}={value}") for name, value in env.items())
+    lines += ["read -r || exit", f'exec /usr/bin/env {dress} /bin/bash {KIT}/test.sh "$@"']
+    return "set -o pipefail\n" + "\n".join(lines) + "\n"
 
 
 def prelude() -> str:
     """Bash that every script of ours begins with: in the tree, git without foreign settings."""
-    return f"set -e\ncd /testbed\n{_GIT_ENV}{APPLY_SCRIPT}"
+    return f"set -e -o pipefail\ncd /testbed\n{_GIT_ENV}{APPLY_SCRIPT}"
 
 
 def generated_script() -> str:
@@ -68,7 +99,7 @@ def prepare_script(tree: Tree, *, patches: int, after_patching: str = "") -> str
     what comes after them fails; else 0 or git's own.
     """
     names = " ".join(f"{KIT}/patches/{number}" for number in range(patches))
-    return f"""{prelude()}{UNPACK}{repository_script(tree)}
+    return f"""{prelude()}{unpack_script(tree)}{repository_script(tree)}
 status=0
 apply_all {names} || status=$?
 [ "$status" != 99 ] || exit 99
@@ -97,12 +128,13 @@ def grading_scripts(tree: Tree, *, patches: bytes, marker: str) -> Mapping[str, 
     )
     prepare = f"""{prelude()}mkdir -p {_ASIDE}/objects
 head --bytes={len(patches)} | tar --extract --no-same-owner --directory={_ASIDE} --file=-
-{UNPACK}{repository_script(tree)}
+{unpack_script(tree)}{repository_script(tree)}
 {final} read-tree HEAD
 {final} apply --cached --whitespace=nowarn -- {_ASIDE}/0
 {final} apply --cached --whitespace=nowarn -- {_ASIDE}/1
 final=$({final} write-tree)
-# From here on every failure is the patch's doing, a full disk too.
+# From here on every failure is the patch's doing, a full disk and lost time too.
+printf '\\0%s\\0' {PATCHING}
 trap '[ $? = 0 ] || exit {PATCH_FAILED}' EXIT
 apply_all {_ASIDE}/2
 git add -A -f .

@@ -10,7 +10,7 @@ from miner.cli import exits
 from miner.cli.datasets import find_dataset
 from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption, RepoOption
 from miner.cli.reports import reported
-from miner.cli.speech import as_text, progress, say, say_json, say_report, table
+from miner.cli.speech import as_text, live, progress, say, say_json, say_report, table
 from miner.cli.trees import trees
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
@@ -25,9 +25,10 @@ from miner.evaluate.predictions import (
 from miner.evaluate.report import ModelReport, Rate, report
 from miner.evaluate.stage import Hands, Submission
 from miner.evaluate.stage import evaluate as evaluate_stage
-from miner.model import Evaluation, EvaluationState, Prediction, StageReport
+from miner.model import Evaluation, EvaluationState, Prediction, Stage, StageReport
 from miner.progress import Progress
 from miner.store import Database
+from validators import workshop
 
 DatasetArgument = Annotated[
     str | None,
@@ -113,12 +114,12 @@ def grade(
 ) -> StageReport:
     """Grade what is not graded yet, on this machine or a cluster."""
     house.ready_engine()
-    with house.executor() as executor:
+    with house.executor(ahead=1) as executor, live(bars, Stage.EVALUATE, source=workshop.__name__):
         hands = Hands(
             executor=executor,
             grader=house.workshop(),
             tree=trees(house),
-            in_flight=house.settings.workers,
+            in_flight=house.settings.workers + 1,  # one is made ready while the others' tests run
         )
         return reported(
             store,

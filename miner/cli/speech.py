@@ -4,8 +4,8 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TextIO
 
@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from miner.model import StageReport
+from miner.progress import Progress
 
 Json = Mapping[str, object] | Sequence[object]
 _SECRET_SHAPE = re.compile(
@@ -25,6 +26,9 @@ _SECRET_SHAPE = re.compile(
 
 WIDTH = 120
 """Columns where there is no terminal to ask."""
+
+NOTE_CHARS = 100
+"""So much of a note stands beside a bar."""
 
 
 def console(stream: TextIO | None = None) -> Console:
@@ -144,7 +148,12 @@ class BarProgress:
 
     def advance(self, what: str, note: str, *, by: int = 1) -> None:
         """The bar moves and says what was last."""
-        self._bars.update(self._open[what], advance=by, note=printable(note)[:60])
+        self._bars.update(self._open[what], advance=by, note=printable(note)[:NOTE_CHARS])
+
+    def tell(self, what: str, note: str) -> None:
+        """The bar's note changes."""
+        if what in self._open:
+            self.advance(what, note, by=0)
 
     def end(self, what: str) -> None:
         """The bar stays as it is; the display ends with the last one."""
@@ -175,6 +184,10 @@ class LineProgress:
         self._counts[what] = (done, total)
         complain(f"{what} {done}{f'/{total}' if total else ''}: {note}")
 
+    def tell(self, what: str, note: str) -> None:
+        """A line of its own."""
+        complain(f"{what}: {note}")
+
     def end(self, what: str) -> None:
         """Nothing to say."""
         self._counts.pop(what, None)
@@ -183,6 +196,36 @@ class LineProgress:
 def progress() -> BarProgress | LineProgress:
     """Bars for people, lines for logs."""
     return BarProgress() if sys.stderr.isatty() else LineProgress()
+
+
+@contextmanager
+def live(bars: Progress, what: str, *, source: str) -> Iterator[None]:
+    """While the block runs, what the logger `source` is told of the work goes to `bars`.
+
+    Work in other processes logs where it runs.
+    """
+    logger, handler = logging.getLogger(source), _Live(bars, what)
+    level, propagates = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagates
+
+
+class _Live(logging.Handler):
+    """Log records as progress."""
+
+    def __init__(self, bars: Progress, what: str) -> None:
+        super().__init__()
+        self._bars, self._what = bars, what
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._bars.tell(self._what, record.getMessage())
 
 
 class Redaction(logging.Filter):

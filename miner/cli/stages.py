@@ -15,15 +15,16 @@ from miner.cli.options import (
 )
 from miner.cli.reports import reported
 from miner.cli.repos import check_known
-from miner.cli.speech import progress, say_json, say_report, table
+from miner.cli.speech import live, progress, say_json, say_report, table
 from miner.cli.trees import trees
 from miner.cli.wiring import House, gate_policy, now
-from miner.model import StageReport
+from miner.model import Stage, StageReport
 from miner.progress import Progress
 from miner.split.stage import split as split_stage
 from miner.store import Database
 from miner.verify.stage import VERIFIER_VERSION
 from miner.verify.stage import verify as verify_stage
+from validators import workshop
 from validators.model import Policy
 
 PolicyOption = Annotated[
@@ -119,7 +120,7 @@ def run_verify(
 ) -> StageReport:
     """The verify stage on this house's engine or cluster; stopped, its containers are gone."""
     house.ready_engine()
-    with house.executor() as executor:
+    with house.executor() as executor, live(bars, Stage.VERIFY, source=workshop.__name__):
         return reported(
             store,
             lambda: verify_stage(

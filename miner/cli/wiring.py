@@ -101,7 +101,13 @@ class House:
             ca_bundle=self.settings.ca_bundle,
             index_url=self.settings.index_url,
         )
-        return Workshop(engine_url=self.settings.engine, settings=settings, advisor=self._advisor())
+        here = self.settings.executor == "threads"
+        return Workshop(
+            engine_url=self.settings.engine,
+            settings=settings,
+            advisor=self._advisor(),
+            grades_at_once=self.settings.workers if here else None,
+        )
 
     def _advisor(self) -> EndpointAdvisor | None:
         """Whom to ask for a recipe where inference is spent; nobody unless one is named."""
@@ -134,11 +140,14 @@ class House:
             with self.engine() as engine:
                 engine.sweep()
 
-    def executor(self) -> AbstractContextManager[Executor]:
-        """Where verification and grading run; leaving it waits for what still runs."""
+    def executor(self, *, ahead: int = 0) -> AbstractContextManager[Executor]:
+        """Where verification and grading run; leaving it waits for what still runs.
+
+        `ahead`: so many more threads than workers, for what is made ready before its turn.
+        """
         return make_executor(
             self.settings.executor,
-            workers=self.settings.workers,
+            workers=self.settings.workers + ahead,
             address=self.settings.dask_address,
         )
 

@@ -99,7 +99,8 @@ def evaluate(
     """Grade every row for every model of the submission; each grade is stored as it comes.
 
     What is graded already (same row, patch and grader version) is not run again, so a stopped
-    evaluation goes on where it was. Results are read back by `store.evaluations`.
+    evaluation goes on where it was; a patch that several models gave is run once for all of them.
+    Results are read back by `store.evaluations`.
     """
     desk = _Desk(store=store, dataset=dataset, run_id=submission.run_id, now=now, progress=progress)
     answers = {(p.model_name_or_path, p.instance_id): p for p in submission.predictions}
@@ -107,14 +108,17 @@ def evaluate(
     progress.start("evaluate", total=len(models) * len(dataset.rows))
     started_at = now()
     try:
-        open_answers = [
-            _Answer(row=row, prediction=found, patch_hash=patch_hash(found.model_patch))
-            for model in models
-            for row in dataset.rows
-            if (found := desk.settled(row, model, answers.get((model, row.instance_id))))
-        ]
-        for answer, result in _graded(open_answers, hands):
-            desk.save(answer, result)
+        same: dict[tuple[str, str], list[_Answer]] = {}
+        for row in dataset.rows:
+            for model in models:
+                found = desk.settled(row, model, answers.get((model, row.instance_id)))
+                if found is not None:
+                    hashed = patch_hash(found.model_patch)
+                    answer = _Answer(row=row, prediction=found, patch_hash=hashed)
+                    same.setdefault((row.row_hash, hashed), []).append(answer)
+        for answer, result in _graded([first for first, *_ in same.values()], hands):
+            for each in same[answer.row.row_hash, answer.patch_hash]:
+                desk.save(each, result)
     finally:
         progress.end("evaluate")
     return StageReport(

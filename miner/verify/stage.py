@@ -30,8 +30,9 @@ from miner.verify.recipes import stored_recipes
 from validators.errors import EngineTooOldError
 from validators.model import Examination, Policy, Task, Tree
 
-VERIFIER_VERSION = 1
-"""Counts up when verdicts may change: candidates verified by an older version are due again."""
+VERIFIER_VERSION = 2
+"""Raised with every change to rules, reporter, probes or runs by which some candidate could get
+another verdict or other lists; candidates verified by an older version are due again."""
 
 HEARTBEAT_S = 30
 """How often a live lease is prolonged; the store says how long it holds and when to give up."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from validators.engine import NotPulled
+from validators.engine import KIT, NotPulled
 from validators.errors import EngineUnavailableError
 from validators.model import Cache, Image, Limits, Outcome, StoredImage
 
@@ -51,8 +51,8 @@ class Script:
     records: Sequence[Mapping[str, object]] = ()
     prepare: Outcome = DONE
     build: Outcome = DONE
-    put: Outcome = DONE  # as guest, after the container was made ready
     test: Outcome | None = None
+    packed: bytes | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -68,7 +68,6 @@ class FakeContainer:
 
     script: Script
     commands: list[Sequence[str]] = field(default_factory=list)
-    env: Mapping[str, str] = field(default_factory=dict)
     files: dict[str, list[bytes]] = field(default_factory=dict)
     nonce: str = ""
 
@@ -83,21 +82,19 @@ class FakeContainer:
         stdin: bytes | None = None,
     ) -> Outcome:
         self.commands.append(command)
-        if command[1].endswith("prepare.sh"):
-            return self.script.prepare
-        if command[1].endswith("test.sh"):
-            assert stdin is not None
-            self.nonce = stdin.split()[1].decode()
-            self.env = env or {}
-            return self.script.outcome
         return self.script.build
+
+    def begin(
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, workdir: str
+    ) -> "FakeTalk":
+        return FakeTalk(self, command)
 
     def put(self, path: str, tar: bytes, *, root: bool = False) -> Outcome:
         self.files.setdefault(path, []).append(tar)
-        return DONE if root else self.script.put
+        return DONE
 
-    def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
-        return None
+    def get(self, path: str, *, limit_mb: int = 64, only: str = "*") -> bytes | None:
+        return self.script.packed
 
     def report(self) -> bytes:
         lines = [f"\n{self.nonce} . {json.dumps(record)}\n" for record in self.script.records]
@@ -105,6 +102,25 @@ class FakeContainer:
 
     def commit(self, tag: str, *, labels: Mapping[str, str]) -> Image:
         raise NotImplementedError
+
+
+@dataclass(slots=True)
+class FakeTalk:
+    """The one command that prepares and then tests; what it was called with is kept when tests ran.
+
+    Input that is a header tells the tests' nonce.
+    """
+
+    container: FakeContainer
+    command: Sequence[str]
+
+    def until(self, mark: bytes, *, stdin: bytes, timeout_s: float) -> Outcome:
+        return self.container.script.prepare
+
+    def end(self, *, stdin: bytes, timeout_s: float) -> Outcome:
+        self.container.commands.append(self.command)
+        self.container.nonce = stdin.split()[1].decode()
+        return self.container.script.outcome
 
 
 @dataclass(slots=True)
@@ -127,11 +143,16 @@ class FakeEngine:
 
     @contextmanager
     def run(
-        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+        self,
+        image: Image,
+        limits: Limits,
+        *,
+        labels: Mapping[str, str] | None = None,
+        kit: bytes = b"",
     ) -> Iterator[FakeContainer]:
         if self.played == len(self.scripts):
             raise EngineUnavailableError("the script has no more runs")
-        container = FakeContainer(self.scripts[self.played])
+        container = FakeContainer(self.scripts[self.played], files={KIT: [kit]})
         self.played += 1
         self.containers.append(container)
         self.open += 1

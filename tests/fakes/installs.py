@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tests.fakes.engine import DONE, FakeEngine
+from validators.engine import Talk
 from validators.model import Image, Limits, Outcome, StoredImage
 
 Answer = Callable[[str], Outcome | None]
@@ -62,7 +63,12 @@ class FakeInstallContainer:
                     self.files[f"{path}/{member.name}"] = content.read()
         return self.answer(self.lines[-1]) or DONE
 
-    def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
+    def begin(
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, workdir: str
+    ) -> Talk:
+        raise NotImplementedError
+
+    def get(self, path: str, *, limit_mb: int = 64, only: str = "*") -> bytes | None:
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w") as archive:
             member = tarfile.TarInfo(path.rpartition("/")[2])

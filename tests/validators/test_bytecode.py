@@ -9,13 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.engine import FakeContainer, FakeEngine, Script, passing
-from tests.toy import environment_of, tar_of
+from tests.fakes.engine import FakeContainer, Script
+from tests.toy import tar_of
 from validators.bytecode import Bytecode
-from validators.errors import EngineUnavailableError
-from validators.model import Flaw, Image, Outcome, Phase, Run, Tree
-from validators.run import make_ready, run_ready
-from validators.trial import Trial
+from validators.model import Tree
 
 WHEN = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -30,14 +27,18 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def collected(project: Path, tree: Tree) -> set[str]:
+def packed_of(project: Path) -> bytes:
+    """The bytecode of a project as a container hands it out."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for path in project.rglob("*.pyc"):
-            tar.add(path, "./" + str(path.relative_to(project)))
+            tar.add(path, "./testbed/" + str(path.relative_to(project)))
+    return buffer.getvalue()
+
+
+def collected(project: Path, tree: Tree) -> set[str]:
     bytecode = Bytecode()
-    build = Outcome(exit_code=0, output=buffer.getvalue())
-    bytecode.collect(FakeContainer(Script(build=build)), tree)
+    bytecode.collect(FakeContainer(Script(packed=packed_of(project))), tree)
     if not bytecode.tar:
         return set()
     with tarfile.open(fileobj=io.BytesIO(bytecode.tar)) as tar:
@@ -54,34 +55,6 @@ def test_only_bytecode_of_unchanged_files_is_kept(project: Path) -> None:
     assert collected(project, tree) == {"kept"}
 
 
-def test_bytecode_that_finds_no_room_is_the_builds_failure(project: Path) -> None:
-    full = Outcome(exit_code=2, output=b"tar: m.pyc: Cannot write: No space left on device\n")
-    engine = FakeEngine([Script(records=passing("t.py::a"), put=full)])
-    run = run_with_bytecode(project, engine)
-    assert (run.flaw, run.results) == (Flaw.BUILD_FAILED, {})
-    assert "No space left on device" in run.detail
-    assert not engine.tested
-
-
-def test_a_machine_too_slow_for_bytecode_decides_nothing(project: Path) -> None:
-    slow = Outcome(exit_code=137, output=b"", timed_out=True)
-    engine = FakeEngine([Script(records=passing("t.py::a"), put=slow)])
-    with pytest.raises(EngineUnavailableError, match="in time"):
-        run_with_bytecode(project, engine)
-    assert engine.open == 0
-
-
-def run_with_bytecode(project: Path, engine: FakeEngine) -> Run:
-    """A run made ready before another run's bytecode was there."""
-    tree = Tree(commit="c", committed_at=WHEN, tar=tar_of(project))
-    environment = environment_of(Image(digest="sha256:1", tag="t:1"))
-    ready = make_ready(tree, environment, Trial(phase=Phase.AFTER), selection=(), engine=engine)
-    try:
-        return run_ready(ready, bytecode=Bytecode(tar=b"a tar", collected=True))
-    finally:
-        ready.leave()
-
-
 def test_garbage_from_a_guest_is_nothing(project: Path) -> None:
     tree = Tree(commit="c", committed_at=WHEN, tar=tar_of(project))
     cache = project / "pkg" / "__pycache__"
@@ -89,7 +62,19 @@ def test_garbage_from_a_guest_is_nothing(project: Path) -> None:
     (cache / "kept.cpython-312.pyc").write_bytes(b"no bytecode at all")
     assert collected(project, tree) == set()
     bytecode = Bytecode()
-    output = Outcome(exit_code=0, output=b"tar: not a tar\n" * 100)
-    bytecode.collect(FakeContainer(Script(build=output)), tree)
+    for packed in (b"tar: not a tar\n" * 100, None):
+        bytecode.collect(FakeContainer(Script(packed=packed)), tree)
     assert bytecode.tar == b""
-    assert bytecode.collected
+
+
+def test_the_second_run_may_give_more_and_the_third_is_not_asked(project: Path) -> None:
+    """Before the fix a test module often imports nothing: the run after it compiles the package."""
+    tree = Tree(commit="c", committed_at=WHEN, tar=tar_of(project))
+    bytecode = Bytecode()
+    counts = []
+    for names in ((), ("kept",), ("kept", "patched")):
+        for name in names:
+            py_compile.compile(str(project / "pkg" / f"{name}.py"), doraise=True)
+        bytecode.collect(FakeContainer(Script(packed=packed_of(project))), tree)
+        counts.append(bytecode.files)
+    assert counts == [0, 1, 1]

@@ -1,6 +1,8 @@
 """The rules of verdicts and grades, by cases and by properties."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -15,7 +17,10 @@ from validators.grading import (
     tally,
     transitions,
 )
-from validators.model import Flaw, TestResult, TestStatus
+from validators.model import QUICK, Flaw, Outcome, Phase, Run, TestResult, TestStatus
+from validators.verification import conclude
+
+WHEN = datetime(2024, 1, 2, tzinfo=UTC)
 
 P, F, E, S = TestStatus.PASSED, TestStatus.FAILED, TestStatus.ERROR, TestStatus.SKIPPED
 MISSING = TestStatus.NOT_COLLECTED
@@ -137,11 +142,20 @@ def test_a_test_is_in_exactly_one_list(
 
 @given(RUNS, RUNS, st.randoms(use_true_random=False))
 def test_the_order_of_runs_does_not_matter(
-    before: list[Mapping[str, TestResult]], after: list[Mapping[str, TestResult]], rng: object
+    before: list[Mapping[str, TestResult]], after: list[Mapping[str, TestResult]], rng: Random
 ) -> None:
-    found = transitions(before, after)
-    assert transitions(before[::-1], after[::-1]) == found
-    assert transitions(before[1:] + before[:1], after[1:] + after[:1]) == found
+    runs = [
+        Run(
+            phase=phase, attempt=number, results=results, image_digest="", started_at=WHEN,
+            outcome=Outcome(exit_code=0, output=b""),
+        )
+        for phase, found in ((Phase.BEFORE, before), (Phase.AFTER, after))
+        for number, results in enumerate(found, 1)
+    ]  # fmt: skip
+    shuffled = rng.sample(runs, len(runs))
+    ours, theirs = conclude(runs, policy=QUICK), conclude(shuffled, policy=QUICK)
+    names = (*LISTS, "missing_before", "marks", "flaw", "flake_rates")
+    assert [getattr(ours, name) for name in names] == [getattr(theirs, name) for name in names]
 
 
 @given(RUNS, RUNS, RUN)
@@ -155,10 +169,20 @@ def test_stopping_early_never_loses_an_instance(
         assert not transitions(before, [*after, more]).fail_to_pass
 
 
-@given(RUN, st.lists(st.sampled_from("abcdef")), st.lists(st.sampled_from("abcdef")))
+NAMES = st.sets(st.sampled_from("abc"))
+
+
+@given(NAMES, NAMES, NAMES, NAMES, STATUS)
 def test_resolved_is_monotone_in_passed_tests(
-    results: Mapping[str, TestResult], required: list[str], kept: list[str]
+    required: set[str], kept: set[str], passed: set[str], more: set[str], other: TestStatus
 ) -> None:
-    if is_resolved(required, kept, results):
-        for name in "abcdef":
-            assert is_resolved(required, kept, {**results, name: TestResult(status=P)})
+    def of(good: set[str]) -> Mapping[str, TestResult]:
+        return {name: TestResult(status=P if name in good else other) for name in "abc"}
+
+    fewer, all_of_them = of(passed), of(passed | more)
+    lists = (sorted(required), sorted(kept))
+    assert is_resolved(*lists, fewer) <= is_resolved(*lists, all_of_them)
+    for each in lists:
+        assert tally(each, fewer).passed <= tally(each, all_of_them).passed
+    if required <= passed and kept <= passed and required:
+        assert is_resolved(*lists, fewer)

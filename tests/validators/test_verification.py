@@ -93,9 +93,20 @@ def test_a_fix_is_accepted_after_all_repeats() -> None:
         (Phase.BASE, 1),
     ]
     assert {len(c.files["/run/miner/kit"]) for c in engine.containers} == {1}
-    calls = [each for c in engine.containers for each in c.commands if "test.sh" in each[1]]
+    calls = [each for c in engine.containers for each in c.commands if "talk.sh" in each[1]]
     selections = {tuple(call[2:]) for call in calls}
     assert selections == {("tests/test_a.py",)}
+
+
+def test_a_before_run_that_dies_in_collection_collects_nothing_and_leaves_a_mark() -> None:
+    died = Script(
+        records=[{"event": "begin", "runner": "pytest"}],
+        test=Outcome(exit_code=139, output=b"Segmentation fault"),
+    )
+    verdict, _ = check(died, AFTER, died, AFTER, died)
+    assert verdict.accepted
+    assert verdict.fail_to_pass == verdict.missing_before == ("t.py::a", "t.py::b")
+    assert verdict.marks == ("all_fail_to_pass_missing_before", "died_collecting_before: 2 of 2")
 
 
 def test_full_repeats_three_times_and_probes() -> None:
@@ -112,7 +123,7 @@ def test_full_repeats_three_times_and_probes() -> None:
     ]
     assert verdict.pass_to_pass == ()
     assert verdict.left_out == (("t.py::b", f"fails in a probe: {CLOCK}"),)
-    assert "MINER_CLOCK_SHIFT_S" in engine.containers[7].env
+    assert b"MINER_CLOCK_SHIFT_S" in engine.containers[7].files["/run/miner/kit"][0]
 
 
 def test_a_probe_that_cannot_be_set_up_leaves_a_mark_alone() -> None:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +86,24 @@ class Commands:
 
         Raises EngineUnavailableError when the engine fails, or was closed meanwhile.
         """
+        ended = self.begin(command).part(kept.write, stdin=command.stdin, deadline=deadline)
+        assert ended is not None  # noqa: S101 - nothing else was enough
+        return ended
+
+    def begin(self, command: Command) -> "Running":
+        """A command that is fed in parts. It starts with the first; its own `stdin` is not used."""
+        return Running(self, command)
+
+    def follow(
+        self,
+        running: "Running",
+        write: Callable[[bytes], None],
+        *,
+        stdin: bytes | None,
+        deadline: float,
+        enough: Callable[[], bool] | None,
+    ) -> Ended | None:
+        """See `Running.part`."""
         started = time.monotonic()
         self._refuse_when_closing()
         if self.spent:
@@ -93,7 +111,30 @@ class Commands:
         self._running += 1
         try:
             with machinery("run a command in a container"):
-                return self._run(command, kept, started=started, deadline=deadline)
+                exec_id, stream = running.started(self._start)
+                ending = pump(
+                    stream,
+                    write,
+                    stdin=stdin,
+                    deadline=deadline,
+                    gone=lambda: not self._state(exec_id)["Running"],
+                    enough=enough,
+                )
+                if ending is Ending.ENOUGH:
+                    return None
+                if ending is Ending.DEADLINE:
+                    self._kill(root=running.command.root)
+                    after = time.monotonic() + _KILL_S
+                    if _drain(stream, write, until=after) is Ending.DEADLINE:
+                        self._kill_container()
+                duration_s = time.monotonic() - started
+                self._refuse_when_closing()
+                return Ended(
+                    exit_code=self._exit_code(exec_id),
+                    duration_s=duration_s,
+                    timed_out=ending is Ending.DEADLINE,
+                    out_of_memory=self._hit_memory_limit(),
+                )
         except EngineUnavailableError:
             self._refuse_when_closing()
             killed_by_us = self.spent
@@ -116,41 +157,18 @@ class Commands:
         """From now on, running and later commands raise EngineUnavailableError."""
         self._closing.set()
 
-    def _run(
-        self, command: Command, kept: HeadAndTail, *, started: float, deadline: float
-    ) -> Ended:
-        exec_id = self._api.exec_create(
-            self._id,
-            list(command.argv),
-            stdin=command.stdin is not None,
-            environment=dict(command.env),
-            workdir=command.workdir,
-            user=_ROOT if command.root else self._guest,
-        )["Id"]
-        stream = Stream(self._api.exec_start(exec_id, socket=True))
-        try:
-            ending = pump(
-                stream,
-                kept.write,
-                stdin=command.stdin,
-                deadline=deadline,
-                gone=lambda: not self._state(exec_id)["Running"],
-            )
-            if ending is Ending.DEADLINE:
-                self._kill(root=command.root)
-                after = time.monotonic() + _KILL_S
-                if _drain(stream, kept, until=after) is Ending.DEADLINE:
-                    self._kill_container()
-        finally:
-            stream.close()
-        duration_s = time.monotonic() - started
-        self._refuse_when_closing()
-        return Ended(
-            exit_code=self._exit_code(exec_id),
-            duration_s=duration_s,
-            timed_out=ending is Ending.DEADLINE,
-            out_of_memory=self._hit_memory_limit(),
+    def _start(self, command: Command) -> tuple[str, Stream]:
+        exec_id = str(
+            self._api.exec_create(
+                self._id,
+                list(command.argv),
+                stdin=command.stdin is not None,
+                environment=dict(command.env),
+                workdir=command.workdir,
+                user=_ROOT if command.root else self._guest,
+            )["Id"]
         )
+        return exec_id, Stream(self._api.exec_start(exec_id, socket=True))
 
     def _kill(self, *, root: bool) -> None:
         if root:
@@ -162,7 +180,7 @@ class Commands:
         exec_id = self._api.exec_create(self._id, list(argv), user=user)["Id"]
         stream = Stream(self._api.exec_start(exec_id, socket=True))
         try:
-            ending = _drain(stream, HeadAndTail(1024), until=time.monotonic() + _KILL_S)
+            ending = _drain(stream, HeadAndTail(1024).write, until=time.monotonic() + _KILL_S)
         finally:
             stream.close()
         return KILLED if ending is Ending.DEADLINE else self._exit_code(exec_id)
@@ -221,5 +239,50 @@ class Commands:
             raise EngineUnavailableError("The container engine was closed while a command ran.")
 
 
-def _drain(stream: Stream, kept: HeadAndTail, *, until: float) -> Ending:
-    return pump(stream, kept.write, stdin=None, deadline=until, gone=lambda: False)
+class Running:
+    """One command under way, fed and followed in parts by one thread at a time."""
+
+    def __init__(self, commands: Commands, command: Command) -> None:
+        self.command = command
+        self._commands = commands
+        self._started: tuple[str, Stream] | None = None
+
+    def started(self, start: Callable[[Command], tuple[str, Stream]]) -> tuple[str, Stream]:
+        """Its id and its connection; started by the first call."""
+        if self._started is None:
+            self._started = start(self.command)
+        return self._started
+
+    def part(
+        self,
+        write: Callable[[bytes], None],
+        *,
+        stdin: bytes | None,
+        deadline: float,
+        enough: Callable[[], bool] | None = None,
+    ) -> Ended | None:
+        """Feed `stdin` and hand its output to `write`, until its end or `deadline`.
+
+        With `enough` its input stays open, and None is returned as soon as that is true after a
+        write: then it still runs. See `Commands.run` for what raises.
+        """
+        ended: Ended | None = None
+        try:
+            ended = self._commands.follow(
+                self, write, stdin=stdin, deadline=deadline, enough=enough
+            )
+        except BaseException:
+            self.close()
+            raise
+        if ended is not None:
+            self.close()
+        return ended
+
+    def close(self) -> None:
+        """Give its connection back, ended or not."""
+        if self._started is not None:
+            self._started[1].close()
+
+
+def _drain(stream: Stream, write: Callable[[bytes], None], *, until: float) -> Ending:
+    return pump(stream, write, stdin=None, deadline=until, gone=lambda: False)

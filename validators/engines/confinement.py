@@ -8,7 +8,7 @@ from typing import Any
 
 from docker.types import LogConfig, Ulimit
 
-from validators.engine import GUEST_UID, TREE, VENV
+from validators.engine import GUEST_UID, KIT, TREE, VENV
 from validators.engines.channel import MAIN_SCRIPT
 from validators.model import Limits
 
@@ -119,9 +119,15 @@ def container_config(*, labels: Mapping[str, str], prologue: str = "") -> dict[s
     }
 
 
-def run_prologue(habits: Habits) -> str:
-    """Before a run's main process. Root has no capability, but these folders are its own."""
-    return "" if habits.tmpfs_owner else f"chmod 1777 {TREE} {GUEST_HOME}\n"
+def run_prologue(habits: Habits, *, kit_bytes: int) -> str:
+    """Before a run's main process: the kit, of so many bytes, comes first on standard input.
+
+    Root has no capability, but these folders are its own.
+    """
+    open_up = "" if habits.tmpfs_owner else f"chmod 1777 {TREE} {GUEST_HOME}\n"
+    unpack = f"/bin/tar --extract --no-same-owner --file=- --directory={KIT}"
+    kit = f"mkdir {KIT}\n/usr/bin/head --bytes={kit_bytes} | {unpack}\n" if kit_bytes else ""
+    return f"set -e -o pipefail\n{open_up}{kit}"
 
 
 def install_prologue() -> str:

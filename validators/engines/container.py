@@ -9,12 +9,12 @@ from posixpath import basename, dirname
 from docker.api.client import APIClient
 
 from validators.engines.channel import Channel
-from validators.engines.commands import Command, Commands, Ended
+from validators.engines.commands import Command, Commands, Ended, Running
 from validators.engines.confinement import guest_uid
 from validators.engines.faults import machinery
 from validators.engines.labels import instructions
 from validators.engines.ownership import OWNER_LABEL, SESSION_LABEL
-from validators.engines.streams import HeadAndTail
+from validators.engines.streams import HeadAndTail, Until
 from validators.errors import EngineUnavailableError
 from validators.model import Image, Limits, Outcome
 
@@ -28,8 +28,11 @@ _FREE = ("/usr/bin/stat", "--file-system", "--format=%a %S", "/")
 
 _UNPACK = 'mkdir -p "$1" && exec /bin/tar --extract {} --file=- --directory="$1"'
 _PACK = (
-    '[ -e "$1/$2" ] || [ -L "$1/$2" ] || exit 1; '
-    '/bin/tar --create --file=- --directory="$1" -- "$2" 2>/dev/null | /usr/bin/head -c "$3"'
+    'cd "$1" && { [ -e "./$2" ] || [ -L "./$2" ]; } || exit 1; if [ "$4" = "*" ];'
+    ' then /bin/tar --create --file=- -- "$2";'
+    ' else /usr/bin/find "./$2" -type f -path "$4" -print0'
+    " | /bin/tar --create --null --no-recursion --files-from=- --file=-;"
+    ' fi 2>/dev/null | /usr/bin/head -c "$3"'
 )
 
 
@@ -57,6 +60,7 @@ class DockerContainer:
         self._limits = limits
         self._env = env
         self._commands = Commands(api, container_id, channel, guest_uid=guest_uid(limits))
+        self._talks: list[Running] = []
         self._overfull = threading.Event()
         self.quiet = threading.Lock()
         """Held while it is frozen: a command that starts just then can hang the engine for good."""
@@ -82,10 +86,18 @@ class DockerContainer:
         )
         kept = HeadAndTail(self._limits.output_mb * _MB)
         ended = self._commands.run(dressed, kept, deadline=time.monotonic() + timeout_s)
-        outcome = self._outcome(ended, kept)
-        if not outcome.ok and _FULL in outcome.output:
-            self._blame_a_full_host()
-        return outcome
+        return self.outcome(ended, kept)
+
+    def begin(
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, workdir: str
+    ) -> "DockerTalk":
+        """See the Protocol."""
+        dressed = Command(
+            argv=command, env={**self._env.guest, **(env or {})}, workdir=workdir, stdin=b""
+        )
+        running = self._commands.begin(dressed)
+        self._talks.append(running)
+        return DockerTalk(self, running, limit=self._limits.output_mb * _MB)
 
     def put(self, path: str, tar: bytes, *, root: bool = False) -> Outcome:
         """See the Protocol."""
@@ -98,13 +110,13 @@ class DockerContainer:
             raise EngineUnavailableError(f"Files could not be put into {path}: {said}.")
         return outcome
 
-    def get(self, path: str, *, limit_mb: int = 64) -> bytes | None:
+    def get(self, path: str, *, limit_mb: int = 64, only: str = "*") -> bytes | None:
         """See the Protocol."""
         path = path.rstrip("/")
         limit = limit_mb * _MB + 20 * _BLOCK  # tar's own first and last blocks
         argv = ("/bin/bash", "-o", "pipefail", "-c", _PACK, "get")
         packing = Command(
-            argv=(*argv, dirname(path) or "/", basename(path) or ".", str(limit + 1)),
+            argv=(*argv, dirname(path) or "/", basename(path) or ".", str(limit + 1), only),
             env=self._env.guest,
         )
         kept = HeadAndTail(2 * limit + 4)
@@ -151,6 +163,11 @@ class DockerContainer:
         self._overfull.set()
         self.kill_guest()
 
+    def end_talks(self) -> None:
+        """Give the connections of commands back that were never told to end."""
+        for running in self._talks:
+            running.close()
+
     def give_up(self) -> None:
         """The engine closes: running commands raise EngineUnavailableError."""
         self._commands.close()
@@ -167,7 +184,14 @@ class DockerContainer:
                 "`miner images gc`, then try again."
             )
 
-    def _outcome(self, ended: Ended, kept: HeadAndTail) -> Outcome:
+    def outcome(self, ended: Ended, kept: HeadAndTail) -> Outcome:
+        """How a command ended, with what is kept of its output."""
+        outcome = self._told(ended, kept)
+        if not outcome.ok and _FULL in outcome.output:
+            self._blame_a_full_host()
+        return outcome
+
+    def _told(self, ended: Ended, kept: HeadAndTail) -> Outcome:
         overfull = self._overfull.is_set()
         if overfull:
             kept.write(f"\n[more than {self._limits.disk_mb} MB on disk: killed]\n".encode())
@@ -179,3 +203,47 @@ class DockerContainer:
             duration_s=ended.duration_s,
             out_of_memory=ended.out_of_memory,
         )
+
+
+class DockerTalk:
+    """A command that goes on in parts, as the Protocol describes it."""
+
+    def __init__(self, container: DockerContainer, running: Running, *, limit: int) -> None:
+        self._container = container
+        self._running = running
+        self._limit = limit
+        self._early = b""
+        self._ended: Outcome | None = None
+
+    def until(self, mark: bytes, *, stdin: bytes, timeout_s: float) -> Outcome:
+        """See the Protocol."""
+        kept = HeadAndTail(self._limit)
+        waiting = Until(mark, kept.write)
+        waiting.write(self._take_early())
+        began = time.monotonic()
+        if self._ended is not None:
+            return self._ended
+        ended = self._running.part(
+            waiting.write, stdin=stdin, deadline=began + timeout_s, enough=lambda: waiting.seen
+        )
+        if ended is None:
+            self._early = waiting.rest()
+            ended = Ended(exit_code=0, duration_s=time.monotonic() - began)
+            return self._container.outcome(ended, kept)
+        kept.write(waiting.rest())
+        self._ended = self._container.outcome(ended, kept)
+        return self._ended
+
+    def end(self, *, stdin: bytes, timeout_s: float) -> Outcome:
+        """See the Protocol."""
+        if self._ended is not None:
+            return self._ended
+        kept = HeadAndTail(self._limit)
+        kept.write(self._take_early())
+        ended = self._running.part(kept.write, stdin=stdin, deadline=time.monotonic() + timeout_s)
+        assert ended is not None  # noqa: S101 - nothing else was enough
+        return self._container.outcome(ended, kept)
+
+    def _take_early(self) -> bytes:
+        early, self._early = self._early, b""
+        return early

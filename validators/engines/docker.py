@@ -62,7 +62,12 @@ class DockerEngine:
 
     @contextmanager
     def run(
-        self, image: Image, limits: Limits, *, labels: Mapping[str, str] | None = None
+        self,
+        image: Image,
+        limits: Limits,
+        *,
+        labels: Mapping[str, str] | None = None,
+        kit: bytes = b"",
     ) -> Iterator[DockerContainer]:
         """See the Protocol."""
         env = self._wardrobe(installs=False)
@@ -70,7 +75,8 @@ class DockerEngine:
             image=image,
             labels=labels or {},
             host=confinement.run_config(limits, self._habits),
-            prologue=confinement.run_prologue(self._habits),
+            prologue=confinement.run_prologue(self._habits, kit_bytes=len(kit)),
+            kit=kit,
         )
         with self._container(spec, limits, env) as container:
             yield container
@@ -198,10 +204,11 @@ class DockerEngine:
                 container_id = self._create(spec)
             undo.callback(self._remove, container_id)
             with machinery("start a container"):
-                channel = self._start(container_id, undo)
+                channel = self._start(container_id, spec.kit, undo)
             # Closed only after the removal: a container that is stopping cannot always be removed.
             undo.callback(self._remove, container_id)
             container = DockerContainer(self._api, container_id, channel, limits, env)
+            undo.callback(container.end_talks)
             self._register(container)
             undo.callback(self._forget, container)
             yield container
@@ -228,13 +235,14 @@ class DockerEngine:
             ) from error
         return str(created["Id"])
 
-    def _start(self, container_id: str, undo: ExitStack) -> Channel:
+    def _start(self, container_id: str, kit: bytes, undo: ExitStack) -> Channel:
         """Attach first, so that nothing is missed; ready when the report pipe answers."""
         wanted = {"stdin": 1, "stdout": 1, "stream": 1}
         stream = Stream(self._api.attach_socket(container_id, params=wanted))
         channel = Channel(stream, limit=_REPORT_BYTES)
         undo.callback(channel.close)
         self._api.start(container_id)
+        stream.send_all(kit)
         if channel.drain(timeout_s=_START_S) is None:
             raise EngineUnavailableError(
                 "A container did not start as it should: see the container engine's log."
@@ -278,6 +286,7 @@ class _Spec:
     labels: Mapping[str, str]
     host: Mapping[str, Any]
     prologue: str
+    kit: bytes = b""
 
 
 def _why_not(error: APIError | RequestException) -> NotPulled:

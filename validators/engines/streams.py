@@ -19,6 +19,7 @@ class Ending(Enum):
     CLOSED = auto()  # the other side has nothing more to say
     DEADLINE = auto()
     GONE = auto()  # the command ended, but something it left behind still holds its output
+    ENOUGH = auto()  # what was waited for has come
 
 
 class _Reply(Protocol):
@@ -99,9 +100,9 @@ class Stream:
         except OSError:
             return len(part)
 
-    def send_all(self, line: bytes) -> None:
-        """A short message that must go out whole."""
-        rest = memoryview(line)
+    def send_all(self, message: bytes) -> None:
+        """A message that must go out whole."""
+        rest = memoryview(message)
         with selectors.DefaultSelector() as selector:
             selector.register(self, selectors.EVENT_WRITE)
             while rest:
@@ -170,6 +171,39 @@ class HeadAndTail:
         return bytes(self._head) + note + bytes(self._tail)
 
 
+class Until:
+    """Passes output on to `write` until `mark` has come; what follows the mark is kept for later.
+
+    The mark itself is not passed on.
+    """
+
+    def __init__(self, mark: bytes, write: Callable[[bytes], None]) -> None:
+        self._mark = mark
+        self._write = write
+        self._held = b""  # may be the beginning of the mark
+        self.seen = False
+
+    def write(self, part: bytes) -> None:
+        """One more part of the output."""
+        self._held += part
+        if self.seen:
+            return
+        before, found, after = self._held.partition(self._mark)
+        if found:
+            self.seen = True
+            self._held = after
+            self._write(before)
+        else:
+            cut = max(len(before) - len(self._mark) + 1, 0)
+            self._write(before[:cut])
+            self._held = before[cut:]
+
+    def rest(self) -> bytes:
+        """What came and was not passed on."""
+        held, self._held = self._held, b""
+        return held
+
+
 def pump(
     stream: Stream,
     write: Callable[[bytes], None],
@@ -177,18 +211,22 @@ def pump(
     stdin: bytes | None,
     deadline: float,
     gone: Callable[[], bool],
+    enough: Callable[[], bool] | None = None,
 ) -> Ending:
     """Feed `stdin`, hand payloads to `write`, until the end or `deadline` (monotonic seconds).
 
     `gone` is asked once a second whether the command itself has ended: a process it left behind can
-    hold its output open for ever.
+    hold its output open for ever. With `enough`, more input is to come after `stdin`, and it ends
+    when that is true.
     """
     with selectors.DefaultSelector() as selector:
-        feed = _Feed(stream, selector, stdin)
+        feed = _Feed(stream, selector, stdin, last=enough is None)
         for part in stream.early():
             write(part)
         asked_at = time.monotonic()
         while (now := time.monotonic()) < deadline:
+            if enough is not None and enough():
+                return Ending.ENOUGH
             if now - asked_at >= _TICK_S:
                 asked_at = now
                 if gone():
@@ -202,14 +240,20 @@ class _Feed:
     """A stream with what is still to be sent into it."""
 
     def __init__(
-        self, stream: Stream, selector: selectors.BaseSelector, stdin: bytes | None
+        self,
+        stream: Stream,
+        selector: selectors.BaseSelector,
+        stdin: bytes | None,
+        *,
+        last: bool,
     ) -> None:
         self._stream = stream
         self._selector = selector
+        self._last = last
         self._rest = memoryview(stdin or b"")
         both = selectors.EVENT_READ | selectors.EVENT_WRITE
         selector.register(stream, both if self._rest else selectors.EVENT_READ)
-        if stdin is not None and not self._rest:
+        if stdin is not None and not self._rest and last:
             stream.end_input()
 
     def step(self, write: Callable[[bytes], None], *, wait_s: float) -> bool:
@@ -228,5 +272,6 @@ class _Feed:
     def _send(self) -> None:
         self._rest = self._rest[self._stream.send(self._rest) :]
         if not self._rest:
-            self._stream.end_input()
+            if self._last:
+                self._stream.end_input()
             self._selector.modify(self._stream, selectors.EVENT_READ)

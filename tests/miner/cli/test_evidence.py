@@ -80,6 +80,11 @@ def evidence(verdict: Verdict, failure: BuildFailure | None = None) -> Evidence:
             ["before 1: what the run tells", "the log's last words"],
         ),
         (
+            [run(Phase.BEFORE, a=F), run(Phase.AFTER, flaw=Flaw.GOLD_PATCH_DOES_NOT_APPLY)],
+            Flaw.GOLD_PATCH_DOES_NOT_APPLY,
+            ["after 1: what the run tells", "the log's last words"],
+        ),
+        (
             [run(Phase.BEFORE, a=F), run(Phase.AFTER, flaw=Flaw.NO_TESTS_SEEN)],
             Flaw.NO_TESTS_SEEN,
             ["after 1: what the run tells", "the log's last words"],
@@ -92,7 +97,12 @@ def evidence(verdict: Verdict, failure: BuildFailure | None = None) -> Evidence:
         (
             [run(Phase.BEFORE, flaw=Flaw.TIMED_OUT_BEFORE)],
             Flaw.TIMED_OUT_BEFORE,
-            ["before 1: what the run tells"],
+            ["before 1: what the run tells", "the log's last words"],
+        ),
+        (
+            [run(Phase.BEFORE, a=F), run(Phase.AFTER, flaw=Flaw.TIMED_OUT_AFTER)],
+            Flaw.TIMED_OUT_AFTER,
+            ["after 1: what the run tells", "the log's last words"],
         ),
         (
             [run(Phase.BEFORE, a=F), run(Phase.AFTER, a=F)],

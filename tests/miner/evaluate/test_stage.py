@@ -146,6 +146,17 @@ def test_a_known_answer_is_not_run_in_another_run_either(database: Database) -> 
     assert states(database, "other") == states(database)
 
 
+def test_a_patch_of_several_models_is_run_once_for_all_of_them(database: Database) -> None:
+    grader = ScriptedGrader()
+    models = [replace(answer(1), model_name_or_path=name) for name in ("m", "n", "o")]
+    report = run(database, [*models, answer(2, GOLD)], grader)
+    assert sorted(grader.graded) == [("o__r-1", b"diff"), ("o__r-2", GOLD)]
+    found = database.evaluate.evaluations(dataset=DATASET.name, run_id="r")
+    told = {(e.model_name_or_path, e.state) for e in found if e.instance_id == "o__r-1"}
+    assert told == {("m", UNRESOLVED), ("n", UNRESOLVED), ("o", UNRESOLVED)}
+    assert report.counts == {RESOLVED: 1, UNRESOLVED: 5}  # n and o left o__r-2 out
+
+
 def test_another_answer_is_graded_anew(database: Database) -> None:
     run(database, [answer(1), answer(2)], ScriptedGrader())
     grader = ScriptedGrader()

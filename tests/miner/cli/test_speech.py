@@ -1,0 +1,52 @@
+"""What people see while work is under way."""
+
+import io
+import logging
+
+import pytest
+from rich.console import Console
+
+from miner.cli import speech
+from miner.cli.speech import BarProgress, LineProgress, live
+from miner.model import Stage
+from validators import workshop
+
+LINE = "o__r-1: 1/5 before 1: 2 failed, 3 passed in 0.4 s"
+
+
+def work(bars: BarProgress | LineProgress) -> None:
+    """One item, in which the workshop says what it does."""
+    logger = logging.getLogger(workshop.__name__)
+    bars.start(Stage.VERIFY, total=None)
+    with live(bars, Stage.VERIFY, source=workshop.__name__):
+        logger.info("%s", LINE)
+        bars.advance(Stage.VERIFY, "o__r-1: accepted")
+    bars.end(Stage.VERIFY)
+    logger.info("%s", "nobody looks any more")
+
+
+def test_each_run_is_a_line_where_no_terminal_is(capsys: pytest.CaptureFixture[str]) -> None:
+    work(LineProgress())
+    assert capsys.readouterr().err.splitlines() == [
+        "verify begins",
+        f"verify: {LINE}",
+        "verify 1: o__r-1: accepted",
+    ]
+
+
+def test_each_run_is_the_note_of_the_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    terminal = Console(file=shown, force_terminal=True, width=200)
+    monkeypatch.setattr(speech, "console", lambda _stream=None: terminal)
+    bars = BarProgress()
+    bars.start(Stage.VERIFY, total=None)
+    with live(bars, Stage.VERIFY, source=workshop.__name__):
+        logging.getLogger(workshop.__name__).info("%s", LINE)
+        bars.end(Stage.VERIFY)
+    assert LINE in shown.getvalue()
+
+
+def test_what_is_said_after_the_last_item_is_no_trouble() -> None:
+    bars = BarProgress()
+    with live(bars, Stage.VERIFY, source=workshop.__name__):
+        logging.getLogger(workshop.__name__).info("late")
