@@ -32,6 +32,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Set,
 
 FORMAT = 1
 PIECE = 3500  # with nonce and marks below PIPE_BUF (4096 on Linux)
+WHOLE = 4096
 MESSAGE = 600
 SWALLOWED_S = 5.0  # a test that catches its time-out is interrupted again after so long
 
@@ -57,6 +58,7 @@ class Reporter:
             signal.setitimer,
         )
         self._pid = os.getpid()
+        self._held: List[bytes] = []
         self._fd = -1
         self._identity = (0, 0)
         self._connect()
@@ -91,21 +93,41 @@ class Reporter:
 
     def send(self, event: str, **fields: Any) -> None:
         """Write one event; in a forked child of the test process nothing is written."""
+        self.hold(event, **fields)
+        self.flush()
+
+    def hold(self, event: str, **fields: Any) -> None:
+        """Write one event with the next one: each write costs more than what it says."""
         if self._getpid() != self._pid:
             return
         fields["event"] = event
         text = self._dumps(fields).encode("ascii")
-        if not self._is_ours():
-            self._connect()
         pieces = [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
         for number, piece in enumerate(pieces, 1):
             mark = b"." if number == len(pieces) else b"+"
-            line = b"\n" + self._nonce + b" " + mark + b" " + piece + b"\n"
-            try:
-                while line:
-                    line = line[self._write(self._fd, line) :]
-            except OSError:  # nobody reads any more: the run is over or lost
-                return
+            self._held.append(b"\n" + self._nonce + b" " + mark + b" " + piece + b"\n")
+
+    def flush(self) -> None:
+        """Write what is held, whole records at a time as far as the pipe takes them in one go."""
+        if self._getpid() != self._pid or not self._held:
+            return
+        lines, self._held = self._held, []
+        if not self._is_ours():
+            self._connect()
+        batch = b""
+        try:
+            for line in lines:
+                if len(batch) + len(line) > WHOLE:
+                    self._write_all(batch)
+                    batch = b""
+                batch += line
+            self._write_all(batch)
+        except OSError:  # nobody reads any more: the run is over or lost
+            return
+
+    def _write_all(self, rest: bytes) -> None:
+        while rest:
+            rest = rest[self._write(self._fd, rest) :]
 
     def send_ids(self, ids: Iterable[str]) -> None:
         """What was collected, in as few records as fit."""
@@ -256,7 +278,10 @@ def make_plugin(reporter: Reporter) -> Any:
 
         @pytest.hookimpl(trylast=True)  # pytest 9 turns a test with failed subtests red on the way
         def pytest_runtest_logreport(self, report: Any) -> None:
-            reporter.send(
+            # Passed set-ups go with their call, passed tear-downs with the next start: a process
+            # that dies in a test has left its start, and all that was said of it.
+            passing = report.outcome == "passed" and report.when != "call"
+            (reporter.hold if passing else reporter.send)(
                 "phase",
                 id=report.nodeid,
                 when=report.when,
@@ -273,6 +298,7 @@ def make_plugin(reporter: Reporter) -> Any:
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> Iterator[None]:
+            reporter.flush()
             yield
             terminal = session.config.pluginmanager.getplugin("terminalreporter")
             stats = getattr(terminal, "stats", None)

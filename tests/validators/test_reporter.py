@@ -144,6 +144,17 @@ def test_a(f): pass
     }
 
 
+def test_death_between_the_last_test_and_the_end_takes_nothing_from_it(project: Path) -> None:
+    """What is held back to save writes is out before any plug-in's end of the session."""
+    (project / "conftest.py").write_text(
+        "import os\ndef pytest_sessionfinish(session): os._exit(0)\n"
+    )
+    (project / "test_die.py").write_text("def test_a(): pass\ndef test_b(): pass\n")
+    reported = run_reported(project, "-q")
+    assert reported.transcript.ended_with is None
+    assert set(reported.statuses(READ).values()) == {("passed", "call")}
+
+
 def test_descriptors_closed_by_a_test_do_not_silence_the_rest(project: Path) -> None:
     (project / "test_close.py").write_text(
         """
