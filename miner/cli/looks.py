@@ -55,6 +55,7 @@ def funnel(repo: RepoOption = None, as_json: JsonOption = False) -> None:
 def funnel_rows(counted: Funnel) -> list[tuple[str, int]]:
     """The funnel as lines: name, count."""
     return [
+        *((f"crawl: {gate}", count) for gate, count in counted.crawl_rejections.items()),
         ("pulls seen", counted.pulls),
         ("linked to an issue", counted.linked),
         ("waiting to be split", counted.waiting_split),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func, select
 
+from miner.model import Stage
 from miner.store.connection import Sql
 from miner.store.examinations import INSTANCE
 from miner.store.newest import current_splits, is_newest_pull, newest_examination, repo_ids
@@ -15,6 +16,8 @@ from miner.store.tables import (
     CANDIDATES,
     EXAMINATIONS,
     PULLS,
+    REJECTIONS,
+    REPO_FACTS,
     SIGNALS,
     SNAPSHOT_MEMBERS,
     SNAPSHOTS,
@@ -25,10 +28,12 @@ from miner.store.tables import (
 class Funnel:
     """From pulls to published instances. Reasons: gate or flaw → how many, most frequent first.
 
+    `crawl_rejections`: pulls of which no version could be read, so none of `pulls`.
     `pulls` = `waiting_split` + `candidates` + all `split_rejections`; `candidates` =
     `waiting_verify` + `instances` + all `verify_rejections`. `left_out`: of the newest snapshot.
     """
 
+    crawl_rejections: Mapping[str, int] = field(default_factory=dict)
     pulls: int = 0
     linked: int = 0
     waiting_split: int = 0
@@ -53,6 +58,7 @@ def funnel(sql: Sql, *, repo: str | None = None) -> Funnel:
         instances = answers.pop(INSTANCE, 0)
         waiting = answers.pop("", 0)
         return Funnel(
+            crawl_rejections=_unread(connection, repo),
             pulls=pulls,
             linked=_count(connection, _pulls(repo).where(PULLS.c.linked)),
             waiting_split=pulls - candidates - sum(outcomes.values()),
@@ -65,6 +71,22 @@ def funnel(sql: Sql, *, repo: str | None = None) -> Funnel:
             left_out=_left_out(connection, split, repo),
             published=_published(connection, split, repo),
         )
+
+
+def _unread(connection: Connection, repo: str | None) -> dict[str, int]:
+    """Why pulls could not be read when they were crawled, and not since."""
+    named = REPO_FACTS.c.name_lower == func.lower(REJECTIONS.c.repo)
+    read = exists().where(
+        named, PULLS.c.repo_id == REPO_FACTS.c.repo_id, PULLS.c.number == REJECTIONS.c.pull_number
+    )
+    query = (
+        select(REJECTIONS.c.gate, REJECTIONS.c.repo, REJECTIONS.c.pull_number)
+        .where(REJECTIONS.c.stage == Stage.CRAWL, ~read)
+        .distinct()
+    )
+    if repo is not None:
+        query = query.where(exists().where(named, REPO_FACTS.c.repo_id.in_(repo_ids(repo))))
+    return _sorted(Counter(row.gate for row in connection.execute(query)))
 
 
 def _pulls(repo: str | None) -> Select[int]:

@@ -31,7 +31,9 @@ def test_difficulty_grows_with_the_points() -> None:
     [
         ("see https://github.com/o/r/pull/7", "fix_links"),
         ("see https://GitHub.com/O/R/commit/abc123", "fix_links"),
-        ("fixed in " + "b" * 40, "commits"),
+        ("see #7", "fix_links"),
+        ("fixed in " + "b1" * 20, "commits"),
+        ("fixed by 1a2b3c4.", "commits"),
         ("try\n@@ -1,2 +1,3 @@\n", "contains_diff"),
         ("just write\n    return twice_the_value_of(x)\n", "quoted_lines"),
     ],
@@ -46,7 +48,8 @@ def test_text_that_gives_the_fix_away_is_flagged(text: str, kind: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["see https://github.com/other/repo/pull/7", "https://github.com/o/r/issues/3",
-     "at " + "a" * 40 + " it fails", "    return 2 * x"],
+     "at " + "a" * 40 + " it fails", "    return 2 * x", "other/repo#7 and #77", "1234567 defaced",
+     "uuid 1a2b3c4d-1a2b-4c3d-8e9f-1a2b3c4d5e6f", "0x7f1a2b3c4d5e"],
 )  # fmt: skip
 def test_innocent_text_is_not_flagged(text: str) -> None:
     assert leak(instance(of=candidate(hints_text=text)))["flag"] is False

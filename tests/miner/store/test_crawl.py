@@ -101,6 +101,20 @@ def test_a_rejected_payload_is_kept_once(database: Database) -> None:
     assert [each.gate for each in found.rejections] == ["malformed_payload"]
 
 
+def test_what_could_not_be_read_is_in_the_funnel_until_it_can(database: Database) -> None:
+    database.crawl.save_repo(repo(), now=NOW)
+    for number, raw in ((7, b"{"), (7, b"{}"), (8, b"{")):
+        refused = rejection(number, "malformed_payload", stage=Stage.CRAWL)
+        database.crawl.reject(refused, raw=raw)
+    funnel = database.admin.funnel
+    assert funnel().crawl_rejections == {"malformed_payload": 2}
+    assert funnel(repo="O/r").crawl_rejections == {"malformed_payload": 2}
+    assert funnel(repo="x/y").crawl_rejections == {}
+    database.crawl.save_pull(pull(7), raw=b"{}")
+    assert funnel().crawl_rejections == {"malformed_payload": 1}
+    assert funnel().pulls == 1
+
+
 def test_stars_alone_make_a_row_once_a_week(database: Database) -> None:
     database.crawl.save_repo(repo(stars=1), now=NOW)
     database.crawl.save_repo(repo(stars=2, languages=(("Python", 9),)), now=later(days=6))
