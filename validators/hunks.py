@@ -1,24 +1,11 @@
 """Single hunks of a patch: how many there are, and the patch without one of them. Pure, bytes."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from validators.patching import file_patches
+from validators.patching import file_patch
+from validators.unified import FileDiff, file_diffs
 
-_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-_WHOLE = re.compile(rb"^(new file|deleted file|rename |copy |GIT binary|Binary )", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    header: bytes
-    hunks: tuple[bytes, ...]
-
-    @property
-    def is_whole(self) -> bool:
-        """Added, deleted, renamed or binary: left out as one piece."""
-        return not self.hunks or _WHOLE.search(self.header) is not None
+_WHOLE = re.compile(rb"new file|deleted file|rename |copy |GIT binary|Binary ")
 
 
 def hunk_paths(patch: bytes) -> tuple[str, ...]:
@@ -28,9 +15,9 @@ def hunk_paths(patch: bytes) -> tuple[str, ...]:
     """
     return tuple(
         path
-        for each in _files(patch)
-        for path in file_patches(each.header)[0].paths[-1:] or ("",)
-        for _ in range(1 if each.is_whole else len(each.hunks))
+        for each in file_diffs(patch)
+        for path in file_patch(each).paths[-1:] or ("",)
+        for _ in range(_pieces(each))
     )
 
 
@@ -38,64 +25,20 @@ def without_hunk(patch: bytes, number: int) -> bytes:
     """The patch without its piece `number`, from 0. Other pieces keep their line numbers."""
     kept: list[bytes] = []
     at = 0
-    for each in _files(patch):
-        size = 1 if each.is_whole else len(each.hunks)
-        inside = number - at
+    for each in file_diffs(patch):
+        size = _pieces(each)
+        left_out = number - at
         at += size
-        if not 0 <= inside < size:
-            kept.append(each.header + b"".join(each.hunks))
-        elif size > 1:
-            hunks = each.hunks[:inside] + each.hunks[inside + 1 :]
-            kept.append(each.header + b"".join(hunks))
+        if size == 1 and left_out == 0:
+            continue
+        kept += each.head
+        kept += [
+            hunk.text for place, hunk in enumerate(each.hunks) if size == 1 or place != left_out
+        ]
     return b"".join(kept)
 
 
-def _files(patch: bytes) -> Sequence[_File]:
-    return tuple(_file(lines) for lines in _split(patch))
-
-
-def _split(patch: bytes) -> Iterator[list[bytes]]:
-    """The lines of each file; hunk bodies are counted off, so content is never a header."""
-    lines: list[bytes] = []
-    left = [0, 0]
-    for line in _lines(patch):
-        if max(left) <= 0 and line.startswith(b"diff --git ") and lines:
-            yield lines
-            lines = []
-        lines.append(line)
-        left = _left(line, left)
-    if lines:
-        yield lines
-
-
-def _lines(patch: bytes) -> list[bytes]:
-    """Lines by newline alone: a lone carriage return is content."""
-    parts = patch.split(b"\n")
-    return [part + b"\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
-
-
-def _left(line: bytes, left: list[int]) -> list[int]:
-    """How many old and new lines of the open hunk are still to come."""
-    if max(left) > 0:
-        old = line[:1] not in {b"+", b"\\"}
-        new = line[:1] not in {b"-", b"\\"}
-        return [left[0] - old, left[1] - new]
-    hunk = _HUNK.match(line)
-    if hunk is None:
-        return left
-    return [int(count) if count is not None else 1 for count in hunk.groups()]
-
-
-def _file(lines: list[bytes]) -> _File:
-    header: list[bytes] = []
-    hunks: list[list[bytes]] = []
-    left = [0, 0]
-    for line in lines:
-        if max(left) <= 0 and _HUNK.match(line):
-            hunks.append([line])
-        elif hunks:
-            hunks[-1].append(line)
-        else:
-            header.append(line)
-        left = _left(line, left)
-    return _File(b"".join(header), tuple(b"".join(hunk) for hunk in hunks))
+def _pieces(diff: FileDiff) -> int:
+    """Added, deleted, renamed or binary: left out as one piece."""
+    is_whole = not diff.hunks or any(_WHOLE.match(line) for line in diff.head)
+    return 1 if is_whole else len(diff.hunks)

@@ -11,9 +11,11 @@ names that git refuses.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from posixpath import normpath
+
+from validators.unified import FileDiff, file_diffs
 
 _HEADER = re.compile(
     rb"(?:diff --git (?P<pair>.+)"
@@ -23,7 +25,6 @@ _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _NAMED = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _LINK_MODE = re.compile(rb"(?:new file mode|new mode|index [0-9a-f]+\.\.[0-9a-f]+) 120000")
-_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _CHANGES = (b"@@ ", b"GIT binary patch", b"rename from ", b"copy from ", b"old mode ", b"new file ")
 _CHANGES_END = (b"deleted file ", b"Binary files ")
 
@@ -57,7 +58,7 @@ def completed(patch: bytes) -> bytes:
 
 def file_patches(patch: bytes) -> tuple[FilePatch, ...]:
     """What a patch says of each file. Names inside hunks are content and are not looked at."""
-    return tuple(_file_patch(part) for part in _parts(patch))
+    return tuple(file_patch(diff) for diff in file_diffs(patch))
 
 
 def refusal(patch: bytes) -> str | None:
@@ -105,39 +106,11 @@ def _leads_out(path: str, target: str) -> bool:
     return reached == ".." or reached.startswith("../")
 
 
-def _parts(patch: bytes) -> Iterator[tuple[list[bytes], list[bytes]]]:
-    """(header lines, added lines) of each file; hunk bodies are counted off, so content with a
-    `---` or `diff --git` in it is not taken for a header."""
-    header: list[bytes] = []
-    added: list[bytes] = []
-    old = new = 0
-    for line in patch.split(b"\n"):
-        if (old > 0 or new > 0) and line[:1] in {b" ", b"-", b"+", b"\\", b"", b"\r"}:
-            if line[:1] == b"+":
-                added.append(line[1:])
-            old -= line[:1] not in {b"+", b"\\"}
-            new -= line[:1] not in {b"-", b"\\"}
-            continue
-        old = new = 0
-        hunk = _HUNK.match(line)
-        if hunk is not None:
-            old, new = (int(count) if count is not None else 1 for count in hunk.groups())
-            continue
-        starts = line.startswith(b"diff --git ") or (
-            line.startswith(b"--- ") and any(each.startswith(b"+++ ") for each in header)
-        )
-        if starts and header:
-            yield header, added
-            header, added = [], []
-        header.append(line)
-    yield header, added
-
-
-def _file_patch(part: tuple[list[bytes], list[bytes]]) -> FilePatch:
-    header, added = part
+def file_patch(diff: FileDiff) -> FilePatch:
+    """What one part of a patch says of its file."""
     paths: dict[str, None] = {}
-    for line in header:
-        match = _HEADER.match(line.strip(b" \t\r"))  # `patch` accepts indented patches
+    for line in diff.outside:
+        match = _HEADER.match(line.strip(b" \t\r\n"))  # `patch` accepts indented patches
         if match is None:
             continue
         if match["pair"] is not None:
@@ -148,9 +121,14 @@ def _file_patch(part: tuple[list[bytes], list[bytes]]) -> FilePatch:
         paths.update((name.decode("utf-8", "surrogateescape"), None) for name in names if name)
     return FilePatch(
         paths=tuple(paths),
-        added=tuple(added),
-        is_link=any(_LINK_MODE.match(line) for line in header),
-        is_deletion=any(line.startswith(b"deleted file mode ") for line in header),
+        added=tuple(
+            line[1:].removesuffix(b"\n")
+            for hunk in diff.hunks
+            for line in hunk.lines
+            if line.startswith(b"+")
+        ),
+        is_link=any(_LINK_MODE.match(line) for line in diff.outside),
+        is_deletion=any(line.startswith(b"deleted file mode ") for line in diff.outside),
     )
 
 
