@@ -7,7 +7,6 @@ gate never passes because its machine lost a daemon.
 
 import os
 import shutil
-import socket
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -16,10 +15,12 @@ import pytest
 import pytest_socket
 
 from miner.store import Database, open_store, upgrade
+from validators.engines import connect
+from validators.errors import ValidatorError
 
 SERVICES = ("docker", "postgres", "network")
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
-ENGINE_SOCKETS = (Path("/var/run/docker.sock"), Path("/run/podman/podman.sock"))
+ENGINE_ENV = "MINER_ENGINE"
 POSTGRES_ENV = "MINER_TEST_POSTGRES_URL"
 
 
@@ -64,14 +65,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def _docker_trouble(config: pytest.Config) -> str | None:
-    for path in ENGINE_SOCKETS:
-        try:
-            with socket.socket(socket.AF_UNIX) as probe:
-                probe.connect(str(path))
-        except OSError:
-            continue
-        return None
-    return "no container engine answers on its socket; start Docker or podman"
+    try:
+        connect(os.environ.get(ENGINE_ENV) or None).close()
+    except ValidatorError as error:
+        return str(error)
+    return None
 
 
 def _postgres_trouble(config: pytest.Config) -> str | None:
@@ -110,8 +108,13 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def database(migrated_file: Path, tmp_path: Path) -> Iterator[Database]:
-    """An empty SQLite database, made by the migrations."""
-    path = shutil.copy(migrated_file, tmp_path / "miner.db")
-    with open_store(f"sqlite:///{path}") as opened:
+def url(migrated_file: Path, tmp_path: Path) -> str:
+    """URL of a migrated SQLite database. Store tests have it on every database."""
+    return f"sqlite:///{shutil.copy(migrated_file, tmp_path / 'miner.db')}"
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    """It, open and empty."""
+    with open_store(url) as opened:
         yield opened

@@ -18,14 +18,17 @@ from validators.model import BuildSettings, Image, Limits
 PODMAN_ENV = "MINER_TEST_PODMAN"
 """The address of podman's socket, when it is to be tested too (.ci/podman sets it)."""
 
+HERE = os.environ.get("MINER_ENGINE") or None
+"""What `connect` is given for the engine under test; None: the one this machine uses by itself."""
+
 LIMITS = Limits(memory_mb=512, disk_mb=128, pids=64, output_mb=1)
 """Small enough that a hostile guest reaches them at once."""
 
 
 def addresses() -> list[str | None]:
-    """What `connect` is given: None is the engine this machine uses by itself."""
+    """What `connect` is given: each engine under test."""
     podman = os.environ.get(PODMAN_ENV)
-    return [None, podman] if podman else [None]
+    return [HERE, podman] if podman else [HERE]
 
 
 @pytest.fixture(scope="module", params=addresses(), ids=lambda address: address or "default")
@@ -52,7 +55,7 @@ def base(engine: DockerEngine) -> Image:
 
 def containers(address: str | None, label: str, *, running: bool = False) -> list[str]:
     """Names of the containers with that label, running or all, asked past our own code."""
-    api = APIClient(base_url=address or "unix:///var/run/docker.sock", version="auto")
+    api = APIClient(base_url=address or HERE or "unix:///var/run/docker.sock", version="auto")
     try:
         return [
             str(each["Names"][0])
@@ -64,7 +67,7 @@ def containers(address: str | None, label: str, *, running: bool = False) -> lis
 
 def called(address: str | None, tag: str) -> tuple[list[str], list[str]]:
     """What an image starts: its entry point and its command."""
-    api = APIClient(base_url=address or "unix:///var/run/docker.sock", version="auto")
+    api = APIClient(base_url=address or HERE or "unix:///var/run/docker.sock", version="auto")
     try:
         config = api.inspect_image(tag)["Config"]  # type: ignore[no-untyped-call]  # its stubs
         return config["Entrypoint"] or [], config["Cmd"]

@@ -4,7 +4,7 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -18,17 +18,10 @@ from miner.store import Database, open_store
 from miner.store.connection import Sql
 from miner.store.leases import DEAD
 from miner.store.tables import EXAMINATIONS, INSTANCES, LEASES
-from tests.miner.store.conftest import BACKENDS, empty_url, migrated_file, url
+from tests.miner.store.conftest import BACKENDS, empty_url, url
 from tests.miner.store.samples import accepted, refused, with_candidates
 
-__all__ = ["BACKENDS", "empty_url", "migrated_file", "url"]
-
-
-@pytest.fixture
-def database(url: str) -> Iterator[Database]:
-    """An open, migrated database."""
-    with open_store(url) as opened:
-        yield opened
+__all__ = ["BACKENDS", "empty_url", "url"]
 
 
 def results(url: str) -> Counter[str]:

@@ -66,11 +66,11 @@ class Machine:
 
 
 def machine(folder: Path, **settings: str) -> Machine:
-    """A bare environment but for `settings`."""
+    """A bare environment but for `settings` and the engine under test."""
     env = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(config.PREFIX) and name != "GITHUB_TOKEN"
+        if name == "MINER_ENGINE" or not name.startswith((config.PREFIX, "GITHUB_TOKEN"))
     }
     folder.mkdir(parents=True, exist_ok=True)
     return Machine(folder=folder, env={**env, "MINER_DATA_DIR": str(folder), **settings})

@@ -14,9 +14,9 @@ from miner.demo import Forge, serve, synthetic
 from miner.store import open_store, upgrade
 from miner.store.connection import Sql
 from miner.store.tables import METADATA
-from tests.miner.store.conftest import BACKENDS, empty_url, migrated_file, url
+from tests.miner.store.conftest import BACKENDS, empty_url, url
 
-__all__ = ["BACKENDS", "empty_url", "migrated_file", "url"]
+__all__ = ["BACKENDS", "empty_url", "url"]
 
 ROOT = Path(__file__).parents[2]
 

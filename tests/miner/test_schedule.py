@@ -1,45 +1,21 @@
 """Passes and the scheduler, on a real database, with real signals and dead holders."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from miner.errors import ConfigError, FatalError, RetryableError
 from miner.model import Snapshot, Stage, StageReport
 from miner.schedule import HeldError, Step, month_to_close, nightly, schedule
-from miner.store import Database, open_store, upgrade
+from miner.store import Database
 
 NOW = datetime(2026, 11, 29, 3, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file that the migrations made, to be copied."""
-    file = tmp_path_factory.mktemp("migrated") / "miner.db"
-    upgrade(f"sqlite:///{file}")
-    return file
-
-
-@pytest.fixture
-def url(tmp_path: Path, migrated_file: Path) -> str:
-    """URL of a migrated database."""
-    shutil.copyfile(migrated_file, tmp_path / "miner.db")
-    return f"sqlite:///{tmp_path}/miner.db"
-
-
-@pytest.fixture
-def database(url: str) -> Iterator[Database]:
-    """The same, open."""
-    with open_store(url) as opened:
-        yield opened
 
 
 def now() -> datetime:

@@ -9,6 +9,7 @@ from typing import Literal, cast
 import pytest
 
 from tests.fakes.engine import FakeEngine
+from tests.real_engine import HERE
 from tests.validators.samples import CA_BUNDLE
 from validators import debian, interpreters
 from validators.base_images import NotYet, base_image, trust
@@ -98,7 +99,7 @@ def test_a_registry_is_asked_again_after_a_while() -> None:
 @pytest.fixture(scope="module")
 def engine() -> Iterator[DockerEngine]:
     """The engine of this machine."""
-    connected = connect()
+    connected = connect(HERE)
     yield connected
     connected.close()
 

@@ -12,6 +12,7 @@ import docker
 import pytest
 from docker.errors import APIError, ImageNotFound
 
+from tests.real_engine import HERE
 from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
 from validators import installation
 from validators.base_images import base_image
@@ -89,7 +90,7 @@ def test_the_same_recipe_gives_the_same_text() -> None:
 @pytest.fixture
 def trusting_base() -> Iterator[tuple[Environment, str]]:
     """The sample's environment, and its base with the CA bundle of this machine in it."""
-    engine = connect()
+    engine = connect(HERE)
     settings = BuildSettings(ca_bundle=CA_BUNDLE)
     tree = Tree(
         commit="c" * 40,

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.fakes.installs import LOCK, InstallingEngine, silent
+from tests.real_engine import HERE
 from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
 from validators.engine import TREE, VENV, ContainerEngine
 from validators.engines import connect
@@ -236,7 +237,7 @@ def _scripted(
 @pytest.fixture(scope="module")
 def engine() -> Iterator[ContainerEngine]:
     """The real one."""
-    connected = connect()
+    connected = connect(HERE)
     yield connected
     connected.close()
 

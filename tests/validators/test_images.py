@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 
+from tests.real_engine import HERE
 from validators.base_images import base_image
 from validators.engine import ContainerEngine
 from validators.engines import DockerEngine, connect
@@ -194,7 +195,7 @@ def test_caches_go_by_age_and_before_any_environment(
 @pytest.fixture(scope="module")
 def engine() -> Iterator[DockerEngine]:
     """The engine of this machine."""
-    connected = connect()
+    connected = connect(HERE)
     yield connected
     connected.close()
 

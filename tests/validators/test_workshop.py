@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.real_engine import HERE
 from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
 from validators.engines import connect
 from validators.errors import EngineUnavailableError
@@ -63,7 +64,7 @@ def test_closing_what_was_never_opened_does_nothing() -> None:
 @pytest.fixture(scope="module")
 def workshop() -> Iterator[Workshop]:
     """On the real engine."""
-    made = Workshop(settings=BuildSettings(ca_bundle=CA_BUNDLE))
+    made = Workshop(engine_url=HERE, settings=BuildSettings(ca_bundle=CA_BUNDLE))
     yield made
     made.close()
 
@@ -73,7 +74,7 @@ def examination(workshop: Workshop) -> Iterator[Examination]:
     """The sample's fix, really examined."""
     found = workshop.examine(TASK, policy=QUICK)
     yield found
-    engine = connect()
+    engine = connect(HERE)
     for attempt in found.attempts:
         if attempt.environment is not None:
             engine.remove_image(attempt.environment.image)

@@ -3,7 +3,6 @@
 import multiprocessing
 import random
 import re
-import secrets
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,7 +11,6 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from sqlalchemy import Column, ScalarSelect, func, select
 
@@ -32,6 +30,9 @@ from miner.progress import SilentProgress
 from miner.store import Database, open_store, tables, upgrade
 from miner.wire import Token, Transport
 from tests.miner.crawl.crawling import Order, crawl_until_killed
+from tests.miner.store.conftest import BACKENDS, empty_url, url
+
+__all__ = ["BACKENDS", "empty_url", "url"]
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 REPOS = ("demo/tally", "demo/ledger")
@@ -47,32 +48,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> ForgeData:
 def forge(data: ForgeData) -> Iterator[Forge]:
     with serve(data) as running:
         yield running
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """URL of a migrated database."""
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path}/miner.db"
-        upgrade(url)
-        yield url
-        return
-    server: str = request.getfixturevalue("postgres_url")
-    schema = f"test_{secrets.token_hex(6)}"
-    plain = server.replace("postgresql+psycopg://", "postgresql://")
-    with psycopg.connect(plain, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {schema}")
-        try:
-            upgrade(f"{server}?options=-csearch_path%3D{schema}")
-            yield f"{server}?options=-csearch_path%3D{schema}"
-        finally:
-            connection.execute(f"DROP SCHEMA {schema} CASCADE")
-
-
-@pytest.fixture
-def database(url: str) -> Iterator[Database]:
-    with open_store(url) as opened:
-        yield opened
 
 
 def crawled(

@@ -1,6 +1,5 @@
 """The stage over the real store: what is due, what is saved, what a revert and a new version do."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from miner.model import Gate, PullRequest, Repo
 from miner.progress import SilentProgress
 from miner.split.policy import GatePolicy
 from miner.split.stage import split
-from miner.store import Database, open_store, upgrade
+from miner.store import Database
 from tests.miner.git.oracle import applied, tree_id
 from tests.miner.split.pulls import at
 from tests.miner.split.test_stage import GOOD, NOW, Line
@@ -26,12 +25,10 @@ REPO = Repo(
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    url = f"sqlite:///{tmp_path}/miner.db"
-    upgrade(url)
-    with open_store(url) as opened:
-        opened.crawl.save_repo(REPO, now=NOW)
-        yield opened
+def database(database: Database) -> Database:
+    """With a repository."""
+    database.crawl.save_repo(REPO, now=NOW)
+    return database
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from miner.store import Database, open_store, upgrade
+from miner.store import upgrade
 
 BACKENDS = ("sqlite", pytest.param("postgres", marks=pytest.mark.postgres))
 
@@ -30,14 +30,6 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
             connection.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file that the migrations made, to be copied."""
-    file = tmp_path_factory.mktemp("migrated") / "miner.db"
-    upgrade(f"sqlite:///{file}")
-    return file
-
-
 @pytest.fixture
 def url(empty_url: str, migrated_file: Path) -> str:
     """URL of a migrated database."""
@@ -46,10 +38,3 @@ def url(empty_url: str, migrated_file: Path) -> str:
     else:
         upgrade(empty_url)
     return empty_url
-
-
-@pytest.fixture
-def database(url: str) -> Iterator[Database]:
-    """An open, migrated, empty database."""
-    with open_store(url) as opened:
-        yield opened

@@ -1,36 +1,11 @@
 """A migrated database, and a real mirror of a small repository."""
 
-import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from miner.git import Mirrors
-from miner.store import Database, open_store, upgrade
-
-
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file that the migrations made, to be copied."""
-    file = tmp_path_factory.mktemp("migrated") / "miner.db"
-    upgrade(f"sqlite:///{file}")
-    return file
-
-
-@pytest.fixture
-def url(tmp_path: Path, migrated_file: Path) -> str:
-    """URL of a migrated database."""
-    shutil.copyfile(migrated_file, tmp_path / "miner.db")
-    return f"sqlite:///{tmp_path}/miner.db"
-
-
-@pytest.fixture
-def database(url: str) -> Iterator[Database]:
-    """The same, open."""
-    with open_store(url) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.real_engine import LIMITS, containers
+from tests.real_engine import HERE, LIMITS, containers
 from validators.base_images import base_image
 from validators.engines import connect
 from validators.model import BuildSettings
@@ -17,12 +17,12 @@ pytestmark = [pytest.mark.docker, pytest.mark.network, pytest.mark.timeout(300)]
 
 MINER = """
 import sys
-from tests.real_engine import LIMITS
+from tests.real_engine import HERE, LIMITS
 from validators.base_images import base_image
 from validators.engines import connect
 from validators.model import BuildSettings
 
-engine = connect()
+engine = connect(HERE)
 image, _ = base_image(engine, "3.12", settings=BuildSettings(), progress=lambda line: None)
 with engine.run(image, LIMITS, labels={"miner.test": sys.argv[1]}) as container:
     print("running", flush=True)
@@ -39,7 +39,7 @@ def start_miner(name: str) -> subprocess.Popen[bytes]:
 
 
 def test_only_orphans_of_dead_miners_are_swept() -> None:
-    engine = connect()
+    engine = connect(HERE)
     image, _ = base_image(engine, "3.12", settings=BuildSettings(), progress=print)
     name = f"sweep-{os.getpid()}"
     with (
@@ -62,7 +62,7 @@ def test_only_orphans_of_dead_miners_are_swept() -> None:
 
 def test_a_container_stops_by_itself_when_its_miner_is_killed() -> None:
     """Even where nobody sweeps: its stdin ends."""
-    engine = connect()
+    engine = connect(HERE)
     name = f"orphan-{os.getpid()}"
     with start_miner(name) as process:
         process.send_signal(signal.SIGKILL)
