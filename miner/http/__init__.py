@@ -1,6 +1,7 @@
 """The one way to an HTTP API: tokens, budgets, retries, redirects, and no secret in any message.
 
     client.py        `HttpClient`: what sources use; one request in flight for a token
+    answers.py       what an answer means: its JSON, or which error (pure)
     network.py       `HttpxTransport`: the wire itself; tapes wrap it
 
 What passes between the two is in `miner.wire`, how limits are read in `miner.rategate`.

@@ -14,13 +14,11 @@ from urllib.parse import urlencode, urljoin, urlsplit
 import stamina
 
 from miner.errors import (
-    BadItemError,
-    BlockedError,
     ConfigError,
-    NotFoundError,
     RateLimitedError,
     SourceUnavailableError,
 )
+from miner.http.answers import parsed, refusal, unlike_api
 from miner.http.network import HttpxTransport
 from miner.rategate import MAX_STRIKES, Budget, RateGate, backed_off, limit_of
 from miner.wire import Request, Response, Token, Transport, place
@@ -250,7 +248,7 @@ class HttpClient:
             raise SourceUnavailableError(
                 f"{place(request.url)} answered {response.status}; try again later."
             )
-        return _parsed(response)
+        return parsed(response)
 
     def _dressed(self, lane: _Lane, request: Request) -> Request:
         headers = {
@@ -267,66 +265,16 @@ class HttpClient:
         if response.status in accept:
             return response
         if not 200 <= response.status < 300:
-            raise self._error(response)
+            raise refusal(response, has_token=self.has_token, redact=self.redact)
         if response.answer is None:
-            raise ConfigError(_unlike_api(response.url))
+            raise ConfigError(unlike_api(response.url))
         return response
-
-    def _error(self, response: Response) -> Exception:
-        where = place(response.url)
-        said = _message(response)
-        match response.status:
-            case 401:
-                what = "refuses the token" if self.has_token else "wants a token"
-                return ConfigError(
-                    f"{urlsplit(response.url).hostname} {what} (401): "
-                    "set a valid one (GITHUB_TOKEN)."
-                )
-            case 404 | 410 if response.answer is not None:
-                return NotFoundError(f"{where} does not exist, or this token may not see it.")
-            case 404 | 410:
-                return ConfigError(_unlike_api(response.url))
-            case 403 | 451 if reason := _block_reason(response):
-                return BlockedError(f"{where} is blocked ({reason}).", reason=reason)
-            case 403:
-                return BadItemError(self.redact(f"This token may not read {where}: {said}"))
-            case _:
-                return BadItemError(self.redact(f"{where} answered {response.status}: {said}"))
 
 
 def _redirected(request: Request, url: str, status: int) -> Request:
     if status == 303 or (status in (301, 302) and request.method == "POST"):
         return replace(request, method="GET", url=url, body=b"")
     return replace(request, url=url)
-
-
-def _parsed(response: Response) -> Response:
-    if not response.body or "json" not in response.headers.get("content-type", ""):
-        return response
-    try:
-        return replace(response, answer=json.loads(response.body))
-    except ValueError:
-        raise SourceUnavailableError(
-            f"{place(response.url)} sent broken JSON; try again later."
-        ) from None
-
-
-def _message(response: Response) -> str:
-    answer = response.answer
-    said = answer.get("message") if isinstance(answer, dict) else None
-    return str(said or "no reason given")[:300]
-
-
-def _block_reason(response: Response) -> str | None:
-    answer = response.answer
-    block = answer.get("block") if isinstance(answer, dict) else None
-    if isinstance(block, dict):
-        return str(block.get("reason") or "blocked")
-    return "legal" if response.status == 451 else None
-
-
-def _unlike_api(url: str) -> str:
-    return f"{place(url)} does not answer like GitHub's API; check the base URL."
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
