@@ -29,7 +29,7 @@ from validators.model import (
 )
 from validators.tree import read_tree
 
-LABEL = "miner.environment"
+ENVIRONMENT_LABEL = "miner.environment"
 """Carried by every environment image: its key."""
 
 PACKAGES_LABEL = "miner.packages"
@@ -91,7 +91,7 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
             install.seal()
         except StepFailedError as failed:
             return failed.failure
-        labels = {LABEL: key, PACKAGES_LABEL: "\n".join(packages)}
+        labels = {ENVIRONMENT_LABEL: key, PACKAGES_LABEL: "\n".join(packages)}
         image = container.commit(_tag(key), labels=labels)
     return shelf.environment(image, locked, key, packages)
 
@@ -157,7 +157,7 @@ class _Shelf:
         )
 
     def _packages(self, image: Image) -> tuple[str, ...]:
-        for other in self.engine.images(label=LABEL):
+        for other in self.engine.images(label=ENVIRONMENT_LABEL):
             if other.image.digest == image.digest:
                 return tuple(other.labels.get(PACKAGES_LABEL, "").splitlines())
         return ()

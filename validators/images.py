@@ -12,10 +12,8 @@ from enum import StrEnum
 
 from validators import base_images
 from validators.engine import ContainerEngine
+from validators.environment import ENVIRONMENT_LABEL
 from validators.model import Image, StoredImage
-
-ENVIRONMENT_LABEL = "miner.environment"
-"""On every environment image: its environment key."""
 
 
 class Kind(StrEnum):

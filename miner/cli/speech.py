@@ -228,22 +228,6 @@ class _Live(logging.Handler):
         self._bars.tell(self._what, record.getMessage())
 
 
-class Redaction(logging.Filter):
-    """Takes secrets out of every log record, wherever they came from."""
-
-    def __init__(self, secrets: Sequence[str]) -> None:
-        super().__init__()
-        self._secrets = tuple(secret for secret in secrets if secret)
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """The record, with *** in the place of secrets."""
-        message = record.getMessage()
-        clean = redacted(message, self._secrets)
-        if clean != message:
-            record.msg, record.args = clean, ()
-        return True
-
-
 def redacted(text: str, secrets: Sequence[str]) -> str:
     """The text without the secrets, and without what looks like one."""
     for secret in sorted(filter(None, secrets), key=len, reverse=True):  # one may hold another
@@ -254,13 +238,12 @@ def redacted(text: str, secrets: Sequence[str]) -> str:
 def log_to_stderr(*, level: int, secrets: Sequence[str]) -> None:
     """Send log records to stderr, redacted, traces included."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.addFilter(Redaction(secrets))
     handler.setFormatter(_RedactingFormatter(secrets))
     logging.basicConfig(level=level, handlers=[handler], force=True)
 
 
 class _RedactingFormatter(logging.Formatter):
-    """Formats exceptions too, which a filter does not see."""
+    """Takes secrets out of every record, wherever it came from, with its trace."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")

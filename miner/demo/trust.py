@@ -1,6 +1,5 @@
 """Which certificate authorities the package index is trusted by."""
 
-import ssl
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import ProxyManager
 
-from miner.errors import ConfigError
+from miner.http import ssl_context
 
 
 class TrustingAdapter(HTTPAdapter):
@@ -19,7 +18,7 @@ class TrustingAdapter(HTTPAdapter):
     """
 
     def __init__(self, ca_bundle: Path | None) -> None:
-        self._context = _context(ca_bundle)
+        self._context = ssl_context(ca_bundle)
         super().__init__()
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
@@ -39,13 +38,3 @@ def trusting_session(ca_bundle: Path | None) -> requests.Session:
     session = requests.Session()
     session.mount("https://", TrustingAdapter(ca_bundle))
     return session
-
-
-def _context(ca_bundle: Path | None) -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    if ca_bundle is not None:
-        try:
-            context.load_verify_locations(ca_bundle)
-        except (OSError, ssl.SSLError) as error:
-            raise ConfigError(f"{ca_bundle} is not a readable file of PEM certificates.") from error
-    return context

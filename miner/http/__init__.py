@@ -14,7 +14,7 @@ BadItemError             refused otherwise
 """
 
 from miner.http.client import API_VERSION, HttpClient
-from miner.http.network import HttpxTransport
+from miner.http.network import HttpxTransport, ssl_context
 from miner.wire import Token
 
-__all__ = ["API_VERSION", "HttpClient", "HttpxTransport", "Token"]
+__all__ = ["API_VERSION", "HttpClient", "HttpxTransport", "Token", "ssl_context"]

@@ -18,7 +18,7 @@ class HttpxTransport:
 
     def __init__(self, *, ca_bundle: Path | None = None, timeout_s: float = TIMEOUT_S) -> None:
         self._client = httpx.Client(
-            verify=_ssl_context(ca_bundle),
+            verify=ssl_context(ca_bundle),
             timeout=httpx.Timeout(timeout_s, connect=15.0),
             limits=httpx.Limits(max_connections=32, max_keepalive_connections=8),
             follow_redirects=False,
@@ -61,7 +61,11 @@ class HttpxTransport:
             ) from None
 
 
-def _ssl_context(ca_bundle: Path | None) -> ssl.SSLContext:
+def ssl_context(ca_bundle: Path | None) -> ssl.SSLContext:
+    """Trusts what the system trusts, and a bundle of PEM certificates beside it.
+
+    ConfigError when the bundle is no such file.
+    """
     context = ssl.create_default_context()
     if not context.cert_store_stats()["x509_ca"]:  # a bare image without the system's authorities
         context = httpx.create_ssl_context()
