@@ -14,8 +14,11 @@ _APT = re.compile(r"[a-z0-9][a-z0-9+.:=~-]*")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPTION = re.compile(
-    r"(-r|-c|--requirement|--constraint)[\s=]*\S.*|(-e\s+)?\.(\[[^\]]*\])?(\s*;.*)?"
+    r"--group[\s=]+\S+|(-r|-c|--requirement|--constraint)[\s=]*\S.*|(-e\s+)?\.(\[[^\]]*\])?(\s*;.*)?"
 )
+
+TIMEOUT_S_MAX = 7 * 24 * 3600
+MEMORY_MB_MIN, MEMORY_MB_MAX = 64, 1 << 20
 
 
 def recognise(recipe: Recipe) -> None:
@@ -54,9 +57,26 @@ def complaints(recipe: Recipe) -> Iterator[str]:
     )
     for field, words, is_fit, what in checks:
         yield from (f"{field}: {word!r} is {what}." for word in words if not is_fit(word))
-    for field, number in (("timeout_s", recipe.timeout_s), ("memory_mb", recipe.memory_mb)):
-        if number <= 0:
-            yield f"{field}: it must be above 0."
+    numbers = (
+        ("timeout_s", recipe.timeout_s, 1, TIMEOUT_S_MAX),
+        ("memory_mb", recipe.memory_mb, MEMORY_MB_MIN, MEMORY_MB_MAX),
+    )
+    for field, number, least, most in numbers:
+        if not least <= number <= most:
+            yield f"{field}: it must be from {least} to {most}."
+    for field, word in _commands(recipe):
+        if "\0" in word or any("\ud800" <= char <= "\udfff" for char in word):
+            yield f"{field}: {word!r} holds a character that no command line can."
+
+
+def _commands(recipe: Recipe) -> Iterator[tuple[str, str]]:
+    """Field and text of what a shell or a file is given."""
+    yield "test_cmd", recipe.test_cmd
+    yield "build_cmd", recipe.build_cmd or ""
+    yield "lock", recipe.lock or ""
+    yield from (("pre_install", line) for line in recipe.pre_install)
+    yield from (("source_paths", path) for path in recipe.source_paths)
+    yield from (("env_vars", value) for _, value in recipe.env_vars)
 
 
 def _is_requirement(line: str) -> bool:

@@ -30,7 +30,7 @@ def show() -> None:
 def set_policy(file: FileArgument, author: AuthorOption = None) -> None:
     """Put a gate policy in force; every pull is due for splitting again."""
     try:
-        policy = policy_from_json(file.read_text("utf-8"))
+        policy = policy_from_json(file.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} cannot be read as text: {error}.") from error
     who = known_author(author)

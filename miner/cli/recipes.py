@@ -1,6 +1,5 @@
 """`miner recipes`: how a repository is built and tested, where inference needs a hand."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +14,7 @@ from miner.cli.stages import PolicyOption
 from miner.cli.trees import trees
 from miner.cli.wiring import House
 from miner.errors import ConfigError
+from miner.jsontext import parsed
 from miner.model import StoredRecipe
 from miner.publish.row import GivenRecipe
 from validators.errors import UnknownRecipeError
@@ -144,11 +144,11 @@ def read_recipe(file: Path) -> Recipe:
 
 def _document_of(file: Path) -> dict[str, object]:
     try:
-        document = json.loads(file.read_bytes())
+        document = parsed(file.read_bytes())
     except OSError as error:
         raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
     except ValueError as error:
-        raise ConfigError(f"{file} is not JSON: {error}.") from error
+        raise ConfigError(f"{file} is not JSON ({error}).") from error
     if not isinstance(document, dict):
         raise ConfigError(f"{file}: a JSON object is expected.")
     return document

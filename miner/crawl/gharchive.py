@@ -162,7 +162,7 @@ def _hint(line: bytes) -> Hint | None:
             number=int(payload.get("number") or payload["pull_request"]["number"]),
             seen_at=datetime.fromisoformat(event["created_at"]),
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

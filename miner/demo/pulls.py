@@ -4,7 +4,6 @@ One object a line, told apart by `type`. Facts that git knows (files, commits, p
 not in the file; the forge reads them from the repository itself.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from pydantic import ValidationError as PydanticValidationError
 
 from miner.errors import ConfigError
+from miner.jsontext import parsed
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+$"
 
@@ -152,7 +152,7 @@ def read_pulls(path: Path) -> tuple[Record, ...]:
     Raises ConfigError with line number and reason.
     """
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"The pulls file {path} cannot be read: {error}.") from error
     records: list[Record] = []
@@ -164,7 +164,7 @@ def read_pulls(path: Path) -> tuple[Record, ...]:
 
 def _parse(line: str, *, where: str) -> tuple[Record, ...]:
     try:
-        row = json.loads(line)
+        row = parsed(line)
         if isinstance(row, dict) and "type" not in row and "pr_number" in row:
             return flat_records(row)
         return (_RECORD.validate_python(row),)

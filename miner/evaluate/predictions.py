@@ -1,6 +1,5 @@
 """Read and check predictions: JSONL, a JSON list, or a JSON object by instance id."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from miner.errors import ConfigError
 from miner.evaluate.dataset import DatasetRow
+from miner.jsontext import parsed
 from miner.model import Prediction
 
 GOLD, EMPTY = "gold", "empty"
@@ -103,26 +103,9 @@ def _json_records(path: Path, text: str) -> Iterator[tuple[str, object]]:
 
 def _parsed(text: str, *, where: str) -> object:
     try:
-        parsed: object = json.loads(text, object_pairs_hook=_each_once)
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else _reason(error)
-        raise ConfigError(f"{where}: is not JSON ({reason}).") from error
-    return parsed
-
-
-def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A JSON object; ValueError when it has a key twice, since one of the two would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError("it has the key twice: " + max(keys, key=keys.count))
-    return found
-
-
-def _reason(error: ValueError) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return error.msg
-    return "a number is too long" if "digits" in str(error) else str(error)
+        return parsed(text)
+    except ValueError as error:
+        raise ConfigError(f"{where}: is not JSON ({error}).") from error
 
 
 def _prediction(record: object, *, where: str) -> Prediction:

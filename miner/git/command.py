@@ -28,7 +28,8 @@ _INSTALL = f"install git {OLDEST[0]}.{OLDEST[1]} or newer"
 _CHUNK = 1 << 16
 _TROUBLE = re.compile(
     r"no space left on device|disk quota exceeded|unable to write [^\n]*|unable to create [^\n]*"
-    r"|out of memory|cannot allocate memory|read-only file system|input/output error"
+    r"|failed to write [^\n]*|out of memory|cannot allocate memory|read-only file system"
+    r"|input/output error"
     r"|object file \S+ is empty|(?:loose|packed) object [^\n]* is corrupt|inflate: [^\n]*"
     r"|detected dubious ownership",
     re.IGNORECASE,

@@ -21,7 +21,7 @@ def parsed(response: Response) -> Response:
         return response
     try:
         return replace(response, answer=json.loads(response.body))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise SourceUnavailableError(
             f"{place(response.url)} sent broken JSON; try again later."
         ) from None

@@ -22,6 +22,7 @@ from pydantic import (
     field_validator,
 )
 
+from miner.jsontext import parsed
 from miner.model import Instance, Split
 from validators.model import Recipe
 
@@ -33,7 +34,7 @@ _RECIPE: TypeAdapter[Recipe] = TypeAdapter(Recipe)
 
 def _listed(value: object) -> object:
     """SWE-bench's own files hold these lists as JSON text."""
-    return json.loads(value) if isinstance(value, str) else value
+    return parsed(value) if isinstance(value, str) else value
 
 
 def _aware(recipe: Recipe) -> Recipe:

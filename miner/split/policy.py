@@ -3,9 +3,12 @@
 import functools
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 
 from miner.errors import ConfigError
+from miner.jsontext import parsed
+from validators.languages import LANGUAGES
 
 RULES_VERSION = 1
 """Counts up when the code decides differently under the same policy."""
@@ -72,9 +75,9 @@ def policy_from_json(text: str) -> GatePolicy:
     ConfigError for text that is no object, unknown names and values of another type.
     """
     try:
-        given = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ConfigError(f"The gate policy is not JSON: {error}.") from error
+        given = parsed(text)
+    except ValueError as error:
+        raise ConfigError(f"The gate policy is not JSON ({error}).") from error
     if not isinstance(given, dict):
         raise ConfigError("The gate policy is not a JSON object.")
     defaults = asdict(GatePolicy())
@@ -83,7 +86,27 @@ def policy_from_json(text: str) -> GatePolicy:
         if name not in defaults:
             raise ConfigError(f"A gate policy has no {name!r}; it has {', '.join(known)}.")
         given[name] = _checked(name, value, defaults[name])
-    return GatePolicy(**given)
+    policy = GatePolicy(**given)
+    for complaint in _complaints(policy):
+        raise ConfigError(f"This gate policy cannot work: {complaint}.")
+    return policy
+
+
+def _complaints(policy: GatePolicy) -> Iterator[str]:
+    if not 0 <= policy.files_min <= policy.files_max:
+        yield f"files_min is {policy.files_min} and files_max {policy.files_max}"
+    if policy.patch_kb_max < 1:
+        yield f"patch_kb_max is {policy.patch_kb_max}"
+    if policy.text_chars_min < 0:
+        yield f"text_chars_min is {policy.text_chars_min}"
+    if not 0 <= policy.language_share_min <= 1:
+        yield f"language_share_min is {policy.language_share_min}, not between 0 and 1"
+    strangers = sorted(set(policy.languages) - set(LANGUAGES))
+    if strangers or not policy.languages:
+        named = f"there is no language {strangers[0]!r}" if strangers else "languages is empty"
+        yield f"{named}; known are {', '.join(LANGUAGES)}"
+    if not policy.licenses:
+        yield "licenses is empty"
 
 
 def _checked(name: str, value: object, default: object) -> object:

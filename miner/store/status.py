@@ -18,6 +18,8 @@ from miner.store.tables import (
     SNAPSHOTS,
 )
 
+FAILURES_TOLD = 20
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
@@ -146,5 +148,17 @@ def _parked(connection: Connection) -> tuple[Parked, ...]:
 
 
 def _failures(connection: Connection) -> tuple[tuple[datetime, str, str], ...]:
-    query = select(FAILURES).order_by(FAILURES.c.id.desc()).limit(20)
-    return tuple((row.failed_at, row.subject, row.error) for row in connection.execute(query))
+    """What failed in crawls, and what ended a lease without a result."""
+    crawls = select(FAILURES).order_by(FAILURES.c.id.desc()).limit(FAILURES_TOLD)
+    leases = (
+        select(LEASES.c.ended_at, LEASES.c.kind, LEASES.c.error, CANDIDATES.c.instance_id)
+        .outerjoin(CANDIDATES, CANDIDATES.c.id == LEASES.c.candidate_id)
+        .where(LEASES.c.error.is_not(None), LEASES.c.ended_at.is_not(None))
+        .order_by(LEASES.c.id.desc())
+        .limit(FAILURES_TOLD)
+    )
+    found = [(row.failed_at, row.subject, row.error) for row in connection.execute(crawls)]
+    found += [
+        (row.ended_at, row.instance_id or row.kind, row.error) for row in connection.execute(leases)
+    ]
+    return tuple(sorted(found, key=lambda failure: failure[0], reverse=True)[:FAILURES_TOLD])

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from miner.model import Candidate, Examined, Instance
 from miner.store import Database
+from miner.verify.stage import VERIFIER_VERSION
 from tests.miner.store.samples import ENVIRONMENT, NOW, POLICY, attempt, pull, repo
 from tests.miner.store.samples import candidate as stored_candidate
 from tests.samples import GOLD, TESTS
@@ -35,7 +36,7 @@ def add_instances(database: Database, *candidates: Candidate, recipe: Recipe | N
         database.crawl.save_pull(origin, raw=b"{}")
         database.split.save_split(origin, one, policy=POLICY)
         claimed = database.verify.claim(
-            holder=HOLDER, version=1, policy="quick", limit=9, repo=None, now=NOW
+            holder=HOLDER, version=VERIFIER_VERSION, policy="quick", limit=9, repo=None, now=NOW
         )
         assert [each.instance_id for each in claimed] == [one.instance_id]
         found = Examined(

@@ -57,6 +57,10 @@ def test_an_honest_recipe_is_told_nothing() -> None:
         (replace(WORDS, cutoff_exempt=(("`id`", datetime(2024, 1, 1, tzinfo=UTC)),)), "`id`"),
         (replace(WORDS, timeout_s=0), "timeout_s"),
         (replace(WORDS, memory_mb=-1), "memory_mb"),
+        (replace(WORDS, memory_mb=10**12), "memory_mb"),
+        (replace(WORDS, timeout_s=10**12), "timeout_s"),
+        (replace(WORDS, test_cmd="pytest \0"), "test_cmd"),
+        (replace(WORDS, pre_install=("echo \ud800",)), "pre_install"),
     ],
 )
 def test_words_that_mean_something_to_a_shell_alone_are_named(recipe: Recipe, word: str) -> None:

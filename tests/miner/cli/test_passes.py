@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -75,11 +76,30 @@ def test_a_bad_cron_line_is_told(miner: Miner, db: Database) -> None:
 def test_gates_are_shown_and_set(miner: Miner, db: Database) -> None:
     shown = json.loads(miner("gates", "show").out)
     assert shown["files_max"] == 15
-    from pathlib import Path  # noqa: PLC0415 – used once
-
     Path("gates.json").write_text('{"files_max": 3}')
     assert miner("gates", "set", "gates.json").out.startswith("in force; ")
     assert miner("gates", "set", "gates.json").out == "in force already\n"
     assert json.loads(miner("gates", "show").out)["files_max"] == 3
-    Path("gates.json").write_text('{"files_most": 3}')
-    assert miner("gates", "set", "gates.json").code == exits.WRONG_INPUT
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"files_most": 3}', "has no 'files_most'"),
+        ("[" * 100_000, "nested too deeply"),
+        ("9" * 5000, "a number is too long"),
+        ('{"files_max": 1, "files_max": 2}', "the key twice"),
+        ('{"files_min": 3, "files_max": 2}', "files_min is 3 and files_max 2"),
+        ('{"language_share_min": 5}', "not between 0 and 1"),
+        ('{"languages": ["cobol"]}', "no language 'cobol'; known are python"),
+        ('{"licenses": []}', "licenses is empty"),
+    ],
+)
+def test_a_gate_policy_that_cannot_work_is_refused(
+    miner: Miner, db: Database, text: str, sentence: str
+) -> None:
+    Path("gates.json").write_text(text)
+    answer = miner("gates", "set", "gates.json")
+    assert answer.code == exits.WRONG_INPUT
+    assert sentence in answer.err
+    assert db.admin.gate_policy() is None

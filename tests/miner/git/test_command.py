@@ -66,6 +66,7 @@ def test_input_and_complaints(upstream: Repository) -> None:
         "echo 'error: unable to write file: No space left on device' >&2; exit 128",
         "echo 'error: object file ./objects/1 is empty' >&2; exit 128",
         "echo 'fatal: Out of memory, malloc failed' >&2; exit 128",
+        "echo 'error: failed to write new configuration file /x/config.lock' >&2; exit 128",
         "kill -9 $PPID",
     ],
 )

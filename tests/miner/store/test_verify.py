@@ -143,6 +143,9 @@ def test_failures_back_off_then_park_and_a_request_unparks(database: Database) -
         if wait_s:
             assert claim(database, now=now - timedelta(seconds=1)) == ()
     assert claim(database, now=later(days=30)) == ()
+    told = database.admin.status().failures
+    assert [(name, error) for _, name, error in told] == [("o__r-1", "no engine")] * 5
+    assert told[0][0] > told[-1][0]
     (parked,) = database.admin.status().parked
     assert (parked.instance_id, parked.failures, parked.last_error) == ("o__r-1", 5, "no engine")
     database.admin.request("verify", "o__r-1", author="ann", reason="engine is back")
