@@ -17,7 +17,15 @@ from validators.errors import EngineUnavailableError
 from validators.languages.python import failures
 from validators.languages.python.as_of import fallback
 from validators.languages.python.build_inputs import declare_dependencies
-from validators.model import BuildFailure, BuildSettings, FailureClass, Outcome, Recipe, Tree
+from validators.model import (
+    BuildFailure,
+    BuildSettings,
+    FailureClass,
+    Outcome,
+    ProjectInstall,
+    Recipe,
+    Tree,
+)
 
 SCRATCH = "/tmp/miner"  # noqa: S108  # a tmpfs of the container: never in what is committed
 _AFTER = f"{SCRATCH}/after"
@@ -86,9 +94,10 @@ class Install:
         for line in recipe.pre_install:
             self._guests("pre_install", line)
         if project := installation.project_line(recipe):
-            self._guests("project", project)
-        tail = (installation.compile_line(), installation.bare_metadata_line(),
-                f"cd {TREE} && {installation.generated_line()}")  # fmt: skip
+            self._guests("project", installation.beside(project, installation.compile_line()))
+        compiled = project is not None and recipe.project_install is ProjectInstall.EDITABLE
+        tail = [] if compiled else [installation.compile_line()]
+        tail += [installation.bare_metadata_line(), f"cd {TREE} && {installation.generated_line()}"]
         self._guests("finish", "; ".join(tail))
         frozen = self._last("finish", f"uv pip freeze -q --no-config --python {VENV}/bin/python")
         return tuple(sorted(_packages(frozen.output.decode("utf-8", "replace"))))

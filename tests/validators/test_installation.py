@@ -1,7 +1,9 @@
 """The commands of an install."""
 
+import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +71,11 @@ def test_names_are_quoted_for_the_shell() -> None:
         commit="c", committed_at=datetime(2024, 1, 1, tzinfo=UTC), tar=b"", nearest_tag="v1; true"
     )
     assert "'v1; true'" in " ".join(installation.tree_lines(tree))
+
+
+@pytest.mark.parametrize(("line", "code"), [("true", 0), ("(exit 7)", 7)])
+def test_what_runs_beside_changes_no_end(line: str, code: int, tmp_path: Path) -> None:
+    both = installation.beside(line, f"sleep 0.2; echo done > {tmp_path}/other; false")
+    ended = subprocess.run(["/bin/bash", "-c", both], check=False)
+    assert ended.returncode == code
+    assert (tmp_path / "other").read_text() == "done\n"
