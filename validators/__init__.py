@@ -7,6 +7,7 @@ Engines        engines/  Docker, podman                  base_images.py  python:
 Environments   environment.py  recipe → environment image        install.py  the install run
                installation.py, dockerfile.py  its commands (pure)
                repository.py  a tree as git's only commit (pure)
+               archive.py  files for a container (pure)
                infra.py  marks of a broken machine       tree.py, patched_text.py  reading a tree
 One run        run.py  a fresh container, patches on, tests under limits → Run
                reporter.py  the one-file plug-in that reports from inside the tests

@@ -5,9 +5,7 @@ What every base image holds, whichever way it came about: Python X.Y at /usr/loc
 folders of validators/engine.py. Images are found again by their tag; made when first needed.
 """
 
-import io
 import re
-import tarfile
 import tempfile
 import threading
 import time
@@ -17,6 +15,7 @@ from pathlib import Path
 import uv
 
 from validators import debian, interpreters
+from validators.archive import pack
 from validators.engine import GUEST_UID, TREE, VENV, Container, ContainerEngine, NotPulled, Progress
 from validators.errors import EngineUnavailableError, UnknownRecipeError
 from validators.model import BuildSettings, Image, Limits
@@ -135,7 +134,7 @@ def trust(container: Container, ca_bundle: Path | None) -> Mapping[str, str]:
             f"The CA bundle {ca_bundle} cannot be read ({error.strerror}): correct the setting."
         ) from error
     folder, _, name = _CA_FILE.rpartition("/")
-    container.put(folder, _tar({name: (bundle, 0o644)}), root=True)
+    container.put(folder, pack({name: bundle}), root=True)
     names = (
         "SSL_CERT_FILE",
         "PIP_CERT",
@@ -195,7 +194,7 @@ def _parent(engine: ContainerEngine, progress: Progress) -> Image:
 
 def _add_uv(container: Container) -> None:
     binary = Path(uv.find_uv_bin()).read_bytes()
-    container.put("/usr/local/bin", _tar({"uv": (binary, 0o755)}), root=True)
+    container.put("/usr/local/bin", pack({"uv": binary}, mode=0o755), root=True)
 
 
 def _commit(container: Container, python: str, origin: str) -> Image:
@@ -217,17 +216,6 @@ def _root(container: Container, script: str, *, doing: str) -> None:
     if not outcome.ok:
         said = " ".join(outcome.output[-600:].decode(errors="replace").split())
         raise EngineUnavailableError(f"A base image could not be made (to {doing}): {said}.")
-
-
-def _tar(files: Mapping[str, tuple[bytes, int]]) -> bytes:
-    """A tar of name → (content, mode)."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as tar:
-        for name, (content, mode) in files.items():
-            member = tarfile.TarInfo(name)
-            member.size, member.mode = len(content), mode
-            tar.addfile(member, io.BytesIO(content))
-    return packed.getvalue()
 
 
 def _unreachable(python: str, settings: BuildSettings) -> str:

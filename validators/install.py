@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from validators import infra, installation
+from validators.archive import pack
 from validators.engine import TREE, VENV, Container, Progress
 from validators.errors import EngineUnavailableError
 from validators.languages.python import failures
@@ -88,7 +89,7 @@ class Install:
     def finish(self, lock: str) -> tuple[str, ...]:
         """Install `lock` and the project, keep what it left in the tree; the freeze is returned."""
         recipe = self.recipe
-        self._put("install", SCRATCH, _tar({"lock.txt": lock.encode()}))
+        self._put("install", SCRATCH, pack({"lock.txt": lock.encode()}))
         if lock.strip():
             self._guests("install", installation.install_line(recipe, _LOCK))
         for line in recipe.pre_install:
@@ -118,7 +119,7 @@ class Install:
             failure = _failure("resolve", FailureClass.OUTSIDE_TREE, outside.path)
             raise StepFailedError(failure) from outside
         text += "".join(f"{line}\n" for line in extra)
-        self._put("resolve", SCRATCH, _tar({"requirements.in": text.encode()}))
+        self._put("resolve", SCRATCH, pack({"requirements.in": text.encode()}))
         line = installation.resolve_line(self.recipe, f"{SCRATCH}/requirements.in", _LOCK)
         date = self.recipe.cutoff_at
         self.progress("resolving" if date is None else f"resolving as of {date:%Y-%m-%d}")
@@ -138,7 +139,7 @@ class Install:
     def _apply(self, patches: Sequence[bytes]) -> bool:
         """Make the tree with the patches beside the tree; False when they do not apply."""
         files = {f"{number}.patch": patch for number, patch in enumerate(patches) if patch}
-        self._put("resolve", SCRATCH, _tar(files))
+        self._put("resolve", SCRATCH, pack(files))
         names = " ".join(f"{SCRATCH}/{name}" for name in files)
         self._last("resolve", f"git worktree add -q --detach {_AFTER} HEAD")
         applied = self._exec("resolve", f"cd {_AFTER} && git apply --whitespace=nowarn {names}")
@@ -228,16 +229,6 @@ def _ours_failed(outcome: Outcome, step: str) -> EngineUnavailableError:
 def _failure(step: str, failure_class: FailureClass, detail: str) -> BuildFailure:
     outcome = Outcome(exit_code=1, output=f"{failure_class}: {detail}\n".encode())
     return BuildFailure(outcome=outcome, failure_class=failure_class, detail=detail, step=step)
-
-
-def _tar(files: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name)
-            member.size, member.mode = len(content), 0o644
-            archive.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()
 
 
 def _only_text(packed: bytes) -> str | None:

@@ -6,11 +6,10 @@ left in the tree (egg-info, generated versions, built extensions) comes on top, 
 and never replaces a file that is there.
 """
 
-import io
-import tarfile
 from collections.abc import Mapping, Sequence
 from shlex import quote
 
+from validators.archive import pack
 from validators.engine import KIT, VENV
 from validators.installation import GENERATED
 from validators.invocation import LIBRARY, REPORTER_MODULE
@@ -173,7 +172,7 @@ rm -rf {_ASIDE}
 
 def patches_tar(patches: Sequence[bytes]) -> bytes:
     """Patches as files 0, 1, … of a tar."""
-    return _tar({str(number): completed(patch) for number, patch in enumerate(patches)})
+    return pack({str(number): completed(patch) for number, patch in enumerate(patches)})
 
 
 def kit_tar(
@@ -189,18 +188,5 @@ def kit_tar(
         **{f"patches/{number}": completed(patch) for number, patch in enumerate(patches)},
         **files,
     }
-    return _tar(contents)
-
-
-def _tar(contents: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        for folder in sorted({name.rpartition("/")[0] for name in contents} - {""}):
-            member = tarfile.TarInfo(folder)
-            member.type, member.mode = tarfile.DIRTYPE, 0o755
-            tar.addfile(member)
-        for name, content in contents.items():
-            member = tarfile.TarInfo(name)
-            member.size, member.mode = len(content), 0o644
-            tar.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()
+    folders = sorted({name.rpartition("/")[0] for name in contents} - {""})
+    return pack(contents, folders=folders)
