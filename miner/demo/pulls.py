@@ -89,7 +89,7 @@ class IssueRecord(_Record):
     """An issue with its comments, earlier texts and titles. `closed_by` is "#7" or a commit."""
 
     type: Literal["issue"] = "issue"
-    repo: str
+    repo: str = Field(pattern=_NAME)
     number: int = Field(gt=0)
     title: str
     body: str = ""
@@ -119,7 +119,7 @@ class PullRecord(_Record):
     """
 
     type: Literal["pull"] = "pull"
-    repo: str
+    repo: str = Field(pattern=_NAME)
     number: int = Field(gt=0)
     title: str
     body: str = ""
@@ -159,6 +159,8 @@ def read_pulls(path: Path) -> tuple[Record, ...]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             records += _parse(line, where=f"{path}, line {number}")
+    if not records:
+        raise ConfigError(f"The pulls file {path} holds no repository, issue or pull.")
     return with_repositories(records)
 
 

@@ -11,6 +11,9 @@ from miner.jsontext import parsed
 from miner.model import Prediction
 
 GOLD, EMPTY = "gold", "empty"
+NAME_CHARS = 300
+"""No model's name or path is longer; it stands in every table."""
+
 SHOWN = 5
 """Unknown ids named in the message."""
 
@@ -21,7 +24,9 @@ class _Answer(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True)
 
     instance_id: str = Field(min_length=1)
-    model_name_or_path: str = Field(min_length=1, pattern=r"^[^\x00-\x1f\x7f]+$")
+    model_name_or_path: str = Field(
+        min_length=1, max_length=NAME_CHARS, pattern=r"^[^\x00-\x1f\x7f]+$"
+    )
     model_patch: str | None
 
 

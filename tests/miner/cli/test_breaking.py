@@ -113,6 +113,7 @@ def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
         ("p.jsonl", '{"instance_id": ' + "9" * 5000 + "}", "p.jsonl:1: .*number is too long"),
         ("p.jsonl", '{"model_patch": "a", "model_patch": "b"}', "p.jsonl:1: .*twice: model_patch"),
         ("p.jsonl", json.dumps(GOOD | {"model_name_or_path": "m\0"}), "model_name_or_path"),
+        ("p.jsonl", json.dumps(GOOD | {"model_name_or_path": "m" * 301}), "model_name_or_path"),
         ("p.json", json.dumps({"o__r-2": GOOD}), "names another instance"),
     ],
 )

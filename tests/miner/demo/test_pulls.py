@@ -111,3 +111,23 @@ def test_times_without_a_zone_are_refused(tmp_path: Path) -> None:
     line = '{"type":"issue","repo":"a/b","number":1,"title":"t","created_at":"2024-01-01T00:00:00"}'
     with pytest.raises(ConfigError, match="created_at"):
         read_pulls(written(tmp_path, line))
+
+
+@pytest.mark.parametrize("name", ["", "a", "a/b/c", "../..", "x\0y", "\ud800", "a b/c"])
+@pytest.mark.parametrize("kind", ["issue", "pull", "flat"])
+def test_a_name_that_is_none_is_told_with_its_line(tmp_path: Path, kind: str, name: str) -> None:
+    moment = "2025-01-01T00:00:00Z"
+    row: dict[str, object] = {"type": kind, "number": 1, "title": "t", "created_at": moment}
+    if kind == "flat":
+        row = {"pr_number": 1, "pr_title": "t", "merge_sha": "a" * 40, "merged_at": moment}
+        row |= {"issue_numbers": [2], "issue_title": "t", "issue_body": "b"}
+    path = tmp_path / "pulls.jsonl"
+    path.write_text(json.dumps(row | {"repo": name}) + "\n")
+    with pytest.raises(ConfigError, match=r"pulls\.jsonl, line 1: (\w+\.)?repo: "):
+        read_pulls(path)
+
+
+def test_a_file_without_records_is_told(tmp_path: Path) -> None:
+    (tmp_path / "pulls.jsonl").write_text("\n\n")
+    with pytest.raises(ConfigError, match="holds no repository, issue or pull"):
+        read_pulls(tmp_path / "pulls.jsonl")
