@@ -1,6 +1,7 @@
 """README.md tells every command, option, setting and exit code, and no other."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def _examples(page: Path) -> list[str]:
 
 def _trouble(line: str) -> str:
     """Why the command line would be refused; "" when it would be taken."""
-    words = re.split(r"#|&&", line)[0].split()
+    words = shlex.split(re.split(r"#|&&|>", line)[0])
     for length in (2, 1):
         command = COMMANDS.get(" ".join(words[:length]))
         if command is not None:
