@@ -6,6 +6,7 @@
     copies.py   a mirror as refs and packs, to be made again elsewhere
     change.py   what git says of one changed file
     tree.py     the files of a commit as a tar
+    objects.py  blobs, trees and commits by name
     commits.py  what a commit says of itself
     session.py  git processes that stay open and answer many questions
     index.py    git's index file, a few entries of it

@@ -11,7 +11,8 @@ from pathlib import Path
 from miner.errors import BadItemError
 from miner.git import command, index
 from miner.git.change import Comparison, RawChange, parse, raw_bytes
-from miner.git.commits import CommitHeader, parse_commit
+from miner.git.commits import CommitHeader
+from miner.git.objects import Objects, StoredObject, output_of
 from miner.git.session import NAMES_AT_ONCE, LostError, Session
 from miner.git.tree import TreeEntry, check, pack, parse_entries, tree_names
 from validators.model import Tree
@@ -47,10 +48,10 @@ class Mirror:
 
     def missing(self, commits: Sequence[str]) -> Sequence[str]:
         """Those that are not there."""
-        found: list[tuple[str, str, bytes]] = []
+        found: list[StoredObject] = []
         for start in range(0, len(commits), NAMES_AT_ONCE):
             found += self._objects(commits[start : start + NAMES_AT_ONCE])
-        doubtful = [oid for oid, (kind, _, _) in zip(commits, found, strict=True) if not kind]
+        doubtful = [oid for oid, each in zip(commits, found, strict=True) if not each.kind]
         return [oid for oid in doubtful if not self.has(oid)]
 
     def find(self, commit: str) -> tuple[CommitHeader, ...]:
@@ -98,8 +99,8 @@ class Mirror:
 
     def read_all(self, commit: str, paths: Sequence[str]) -> Mapping[str, bytes]:
         """Those of the files that are there, by path, in the order asked for."""
-        ((_, _, root),) = self._objects([f"{self._checked(commit)}^{{tree}}"])
-        names = tree_names(root, oid_bytes=len(commit) // 2)
+        (root,) = self._objects([f"{self._checked(commit)}^{{tree}}"])
+        names = tree_names(root.content, oid_bytes=len(commit) // 2)
         asked = [
             path
             for path in dict.fromkeys(paths)
@@ -107,19 +108,19 @@ class Mirror:
         ]
         found = self._objects([f"{commit}:{path}" for path in asked])
         return {
-            path: content
-            for path, (kind, _, content) in zip(asked, found, strict=True)
-            if kind == "blob"
+            path: each.content
+            for path, each in zip(asked, found, strict=True)
+            if each.kind == "blob"
         }
 
     def blobs(self, oids: Sequence[str]) -> Mapping[str, bytes]:
         """Contents by blob name. BadItemError when one is missing."""
         wanted = tuple(dict.fromkeys(oids))
         found = {}
-        for oid, (kind, _, content) in zip(wanted, self._objects(wanted), strict=True):
-            if kind != "blob":
+        for oid, each in zip(wanted, self._objects(wanted), strict=True):
+            if each.kind != "blob":
                 raise BadItemError(f"Object {oid} of {self.name} is not a blob in the mirror.")
-            found[oid] = content
+            found[oid] = each.content
         return found
 
     def tree(self, commit: str) -> Tree:
@@ -216,41 +217,14 @@ class Mirror:
         apply = ("apply", "--cached", "--whitespace=nowarn", "-")
         return all(self._run(*apply, stdin=patch, env=env).ok for patch in patches if patch)
 
-    def _batch(self, names: Sequence[str]) -> bytes:
-        if self.session is not None and len(names) <= NAMES_AT_ONCE:
-            with suppress(LostError):
-                return self.session.objects(names)
-        stdin = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
-        return self._said(self._run("cat-file", "--batch", stdin=stdin))
-
-    def _objects(self, names: Sequence[str]) -> list[tuple[str, str, bytes]]:
-        """(kind, id, content) of objects, in order; kind "" for what is not there."""
-        output = self._batch(names)
-        found, at = [], 0
-        for _ in names:
-            end = output.index(b"\n", at)
-            header = output[at:end].rsplit(b" ", 2)
-            at = end + 1
-            if len(header) < 3 or not header[2].isdigit():  # missing, ambiguous, submodule
-                found.append(("", "", b""))
-                continue
-            size = int(header[2])
-            found.append((header[1].decode(), header[0].decode(), output[at : at + size]))
-            at += size + 1
-        return found
+    def _objects(self, names: Sequence[str]) -> list[StoredObject]:
+        return Objects(self.path, self.name, self.session).read(names)
 
     def _headers(self, names: Sequence[str]) -> tuple[CommitHeader, ...]:
         """Of the commits among the objects; () when the first one is none."""
         if not names or _OID.fullmatch(names[0]) is None:
             return ()
-        found = self._objects(names)
-        if found[0][0] != "commit":
-            # said by a session: let a git of its own say it again, which fails if it is damaged
-            return () if self.session is None else replace(self, session=None).find(names[0])
-        try:
-            return tuple(parse_commit(oid, raw) for kind, oid, raw in found if kind == "commit")
-        except (ValueError, OverflowError, OSError) as error:
-            raise BadItemError(f"A commit of {self.name} cannot be read: {error}.") from error
+        return Objects(self.path, self.name, self.session).commits(names)
 
     def _compare(self, a: str, b: str, *options: str) -> Comparison:
         output = self._diff_tree(a, b, (*_COMPARE, *options))
@@ -284,7 +258,4 @@ class Mirror:
         return command.run(self.path, arguments, stdin=stdin, env=env)
 
     def _said(self, answer: command.Answer) -> bytes:
-        if not answer.ok:
-            reason = answer.error.strip().splitlines()[-1:] or [f"exit code {answer.exit_code}"]
-            raise BadItemError(f"git cannot read the mirror of {self.name}: {reason[0]}.")
-        return answer.output
+        return output_of(answer, self.name)
