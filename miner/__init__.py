@@ -16,7 +16,7 @@ before left in the database and appends rows of its own; none calls another.
 
 config.py settings · schedule.py passes by night · executors.py where work runs · holder.py who
 holds a lease · rategate.py when to ask an API again · wire.py requests, responses, tokens ·
-progress.py how a stage tells where it is · jsontext.py JSON that somebody gave · model.py the rows
+progress.py how a stage tells where it is · jsontext.py JSON that somebody gave · model/ the rows
 that flow · errors.py by what the caller must do
 """
 
