@@ -21,6 +21,10 @@ from validators.model import (
 )
 
 _NOT_BUILT = re.compile(rb"Failed to (?:download and )?build `([\w.-]+)(?:==| @)")
+_UNREADABLE = b"source distribution filename"
+"""All there is of a package are archives that the installer does not read; later there are wheels.
+"""
+
 _NOT_IN_DEBIAN = re.compile(
     rb"E: (?:Unable to locate package |Package ')([a-z0-9][a-z0-9+.-]+?)(?:'|\s|$)"
 )
@@ -89,6 +93,8 @@ def _no_version(
     if free != recipe.requirements:
         return (replace(recipe, requirements=free),)
     name = requirement_name(re.sub(r"\[.*?\]", "", problem.detail))
+    if name is not None and _UNREADABLE in problem.outcome.output:
+        return [*_younger(recipe, name, most=3), _without(recipe, name), *other_pythons(recipe)]
     if name is not None and name not in {requirement_name(line) for line in recipe.requirements}:
         return [*_younger(recipe, name), *other_pythons(recipe)]
     loose = tuple(
@@ -182,12 +188,17 @@ def _later_tools(
     )
 
 
-def _younger(recipe: Recipe, *names: str) -> Sequence[Recipe]:
-    """Packages resolved a year later than the others, where they are not already."""
+def _younger(recipe: Recipe, *names: str, most: int = 1) -> Sequence[Recipe]:
+    """Packages resolved a year later than the others; each time one more where `most` allows it."""
     if recipe.cutoff_at is None:
         return ()
-    later = dict.fromkeys(names, recipe.cutoff_at + timedelta(days=365))
-    exempt = later | dict(recipe.cutoff_exempt)
+    exempt = dict(recipe.cutoff_exempt)
+    for name in names:
+        now = exempt.get(name, recipe.cutoff_at)
+        if name in exempt and most == 1:
+            continue
+        years = (recipe.cutoff_at + timedelta(days=365 * year) for year in range(1, most + 1))
+        exempt[name] = next((later for later in years if later > now), now)
     return (replace(recipe, cutoff_exempt=tuple(sorted(exempt.items()))),)
 
 

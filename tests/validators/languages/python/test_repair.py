@@ -313,3 +313,20 @@ def test_constraints_that_fit_nothing_go_first() -> None:
     bound = replace(RECIPE, requirements=(".", "-c constraints.txt", "mock>=99"))
     (first,) = repair(bound, failure, FILES)
     assert first.requirements == (".", "mock>=99")
+
+
+def test_what_has_archives_of_another_kind_alone_is_younger_year_by_year() -> None:
+    output = (
+        b"Because all versions of guess have a non-PEP 625-compliant source distribution filename"
+    )
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=output),
+        failure_class=FailureClass.NO_MATCHING_VERSION,
+        detail="guess",
+        step="resolve",
+    )
+    recipe, until = RECIPE, []
+    while "guess" in recipe.requirements:
+        recipe = repair(recipe, failure, FILES)[0]
+        until.append(dict(recipe.cutoff_exempt)["guess"].year)
+    assert until == [2022, 2023, 2024, 2024]
