@@ -13,11 +13,12 @@ before left in the database and appends rows of its own; none calls another.
     store/      all the SQL
     demo/       an offline forge that serves real releases in GitHub's shape
     git/        the git command          http/       HTTP: tokens, budgets, retries
+    model/      the rows that flow
 
 config.py settings · schedule.py passes by night · executors.py where work runs · holder.py who
 holds a lease · rategate.py when to ask an API again · wire.py requests, responses, tokens ·
-progress.py how a stage tells where it is · jsontext.py JSON that somebody gave · model/ the rows
-that flow · errors.py by what the caller must do
+progress.py how a stage tells where it is · jsontext.py JSON that somebody gave · errors.py by
+what the caller must do
 """
 
 __version__ = "0.1.0"

@@ -1,9 +1,11 @@
 """The rows that flow from stage to stage. Frozen values; aware UTC datetimes; tuples.
 
-pulls.py      what was merged, as a source and git say it
-tasks.py      candidates, instances, and the recorded noes on the way
-published.py  snapshots, predictions, evaluations
-stages.py     the stages, what they report, the clock they are given
+    pulls.py      what was merged, as a source and git say it
+    tasks.py      candidates, instances, and the recorded noes on the way
+    published.py  snapshots, predictions, evaluations
+    stages.py     the stages, what they report, the clock they are given
+
+All of them are imported from here.
 """
 
 from miner.model.published import Evaluation, EvaluationState, Member, Prediction, Snapshot, Split
