@@ -1,36 +1,107 @@
-"""Files that no run of a model may change, since they are its tests, and their digests."""
+"""Files that no run of a model may change, since they are its tests: sealed, and looked at again.
+
+A seal is the content's digest and the kernel's own mark of the last change (time of change and
+number of the file), which no guest can set: what is changed and put back is seen too. Other files
+of the tests, their data, are sealed all together and without digests: tests may write there.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from validators.engine import TREE, Container
+from validators.errors import EngineUnavailableError
+from validators.model import Outcome
 from validators.restoration import Surroundings, is_kept
-from validators.run import PREPARE_S
-from validators.worktree import DIGESTS
+from validators.run import PREPARE_S, tail
+from validators.worktree import CODE, SEAL, SEALED
 
-_SUFFIXES = (".py", ".ini", ".toml", ".pth")
+DATA = "data of the tests"
+"""Stands for all of it: many tests have thousands of such files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seal:
+    """`digest` is empty where there is no regular file, `mark` where there is none at all."""
+
+    digest: str = ""
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seals:
+    """The seals of `paths`: of each that holds code or configuration, and of DATA."""
+
+    paths: tuple[str, ...] = ()
+    each: Mapping[str, Seal] = field(default_factory=dict)
 
 
 def guarded_paths(surroundings: Surroundings) -> tuple[str, ...]:
-    """Tests and test configuration of the final state, sorted; data that tests may write is not."""
-    return tuple(
-        sorted(
-            path
-            for path in surroundings.final_paths
-            if path.endswith(_SUFFIXES) and is_kept(path, surroundings)
+    """Tests, their data and their configuration in the final state, sorted."""
+    return tuple(sorted(each for each in surroundings.final_paths if is_kept(each, surroundings)))
+
+
+def sealed(outcome: Outcome, paths: Sequence[str]) -> Seals:
+    """The seals that `SEAL` printed before any code of the guest ran.
+
+    Raises EngineUnavailableError when one is missing: without it, a change would go unseen.
+    """
+    seals = _seals(outcome, paths)
+    if seals is None:
+        raise EngineUnavailableError(
+            f"The tests could not be looked at in their container: {tail(outcome.output)[-300:]}"
         )
+    return seals
+
+
+def look(container: Container, paths: Sequence[str]) -> Outcome:
+    """Run `SEAL` as root: the guest's processes are out of the way then."""
+    return container.exec(
+        ("/bin/bash", "-c", f"{SEAL}seal"),
+        timeout_s=PREPARE_S,
+        root=True,
+        workdir=TREE,
+        stdin="".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape"),
     )
 
 
-def digests_now(container: Container, paths: Sequence[str]) -> Mapping[str, str]:
-    """SHA-256 by path, looked at as root: the guest's processes are out of the way then."""
-    stdin = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-    outcome = container.exec(
-        ("/bin/bash", "-c", DIGESTS), timeout_s=PREPARE_S, root=True, workdir=TREE, stdin=stdin
+def renewed(before: Seals, outcome: Outcome) -> Seals:
+    """Seals after code of the guest ran, for a later look; `changed` tells what it changed."""
+    return _seals(outcome, before.paths) or before
+
+
+def changed(before: Seals, outcome: Outcome) -> tuple[str, ...]:
+    """Whose content is not what it was, after code of the guest ran.
+
+    All of them when that cannot be told: only what the guest left can keep the look from its end.
+    """
+    after = _seals(outcome, before.paths)
+    return tuple(
+        path
+        for path, seal in before.each.items()
+        if path != DATA and (after is None or after.each[path].digest != seal.digest)
     )
-    return read_digests(outcome.output)
 
 
-def read_digests(output: bytes) -> Mapping[str, str]:
-    """Path → SHA-256, from what DIGESTS printed."""
-    lines = output.decode("utf-8", "surrogateescape").split("\0")
-    return {line[66:]: line[:64] for line in lines if len(line) > 66}
+def touched(before: Seals, outcome: Outcome) -> tuple[str, ...]:
+    """What was written to, whatever it holds now."""
+    after = _seals(outcome, before.paths)
+    return tuple(
+        path
+        for path, seal in before.each.items()
+        if after is None or after.each[path].mark != seal.mark
+    )
+
+
+def _seals(outcome: Outcome, paths: Sequence[str]) -> Seals | None:
+    """None when the output is not whole."""
+    fields = outcome.output.decode("utf-8", "surrogateescape").split(f"{SEALED}\0")[1:]
+    if not outcome.ok or outcome.truncated or len(fields) != 4:
+        return None
+    digests = {line[66:]: line[:64] for line in fields[0].split("\0") if len(line) > 66}
+    marks = {line.split("|", 2)[-1]: line for line in fields[1].split("\0") if line}
+    code = {
+        path: Seal(digest=digests.get(path, ""), mark=marks.get(path, ""))
+        for path in paths
+        if path.endswith(CODE)
+    }
+    return Seals(paths=tuple(paths), each={**code, DATA: Seal(mark=fields[2].strip())})

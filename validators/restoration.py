@@ -163,13 +163,13 @@ def _unwanted(path: str, surroundings: Surroundings) -> str | None:
         return "bytecode"
     if surroundings.language.classify(pure) is FileClass.TEST:
         return "stands at a test path"
-    return _shadowed(path, surroundings)
+    return shadowed(path, surroundings)
 
 
-def _shadowed(path: str, surroundings: Surroundings) -> str | None:
+def shadowed(path: str, surroundings: Surroundings) -> str | None:
     """A new top-level module that hides one of the standard library's or of an installed one."""
     modules = _module_names(surroundings)
-    for root in _import_roots(surroundings):
+    for root in import_roots(surroundings):
         prefix = f"{root}/" if root else ""
         if not path.startswith(prefix):
             continue
@@ -182,7 +182,7 @@ def _shadowed(path: str, surroundings: Surroundings) -> str | None:
     return None
 
 
-def _import_roots(surroundings: Surroundings) -> set[str]:
+def import_roots(surroundings: Surroundings) -> set[str]:
     """Folders whose modules can be imported by name, "" for the tree itself."""
     beside = (str(PurePosixPath(each).parent) for each in surroundings.scripts)
     return {*_ROOTS, *(each.strip("/.") for each in (*surroundings.source_paths, *beside))}

@@ -6,7 +6,9 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-_INI_SECTION = re.compile(r"(tool:)?pytest|nosetests|unittest|coverage:.*")
+_INI_SECTION = re.compile(r"(tool:)?pytest|nosetests|unittest|coverage:.*|pytest11")
+"""The last one is of an entry_points.txt."""
+
 _TOML_TOOL = re.compile(r"pytest.*|coverage")
 _TOML_ENTRY_POINTS = "project.entry-points.pytest11"
 _HEADER = re.compile(r"^\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$")

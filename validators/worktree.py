@@ -46,8 +46,51 @@ def repository_script(tree: Tree) -> str:
     return "\n".join(repository_lines(tree)) + "\n"
 
 
-DIGESTS = "xargs -0 -r sha256sum -z --"
-"""Bash: SHA-256, two spaces and path of the paths on standard input, each ended by NUL."""
+PUT_BACK_FAILED = 42
+"""Exit status of restore.sh when the model's files leave no room or stand in the way."""
+
+ABSENT = 44
+NOT_PLAIN = 45
+"""Exit status of blob.sh when there is no such file, and when it is a link or a folder."""
+
+CODE = (".py", ".ini", ".toml", ".pth")
+"""Files of which `SEAL` looks at the content."""
+
+SEALED = "//sealed"
+"""What `SEAL` prints before, between and after its parts; no path looks like that."""
+
+SEAL = r"""
+# Defines `seal`: reads paths from standard input, each ended by NUL. Prints SHA-256, two spaces and
+# path of the CODE among them, then last change, number and path of the same, then one sum of the
+# changes and numbers of the others. What is not there is not in the list.
+seal() {
+    local path code=() plain=() others=()
+    while IFS= read -r -d '' path; do
+        case "$path" in
+            SUFFIXES)
+                code+=("$path")
+                if [ -f "$path" ] && [ ! -L "$path" ]; then plain+=("$path"); fi ;;
+            *) others+=("$path") ;;
+        esac
+    done
+    printf 'MARK\0'
+    listed sha256sum -z -- "${plain[@]}"
+    printf 'MARK\0'
+    listed stat --printf='%z|%i|%n\0' -- "${code[@]}"
+    printf 'MARK\0'
+    listed stat --printf='%z|%i|%n\0' -- "${others[@]}" | sha256sum
+    printf 'MARK\0'
+}
+listed() {
+    local command=() word
+    for word in "$@"; do
+        shift
+        command+=("$word")
+        [ "$word" != -- ] || break
+    done
+    [ $# = 0 ] || printf '%s\0' "$@" | xargs -0 "${command[@]}" 2>/dev/null || true
+}
+""".replace("SUFFIXES", " | ".join(f"*{suffix}" for suffix in CODE)).replace("MARK", SEALED)
 
 TALK = f"{KIT}/talk.sh"
 """Prepares, and in a grade restores, then runs the tests: one command, as each costs a process."""
@@ -116,9 +159,10 @@ def grading_scripts(tree: Tree, *, patches: bytes, marker: str) -> Mapping[str, 
     the first to the second, marker, all final paths, marker, what lies in the environment's
     site-packages.
     restore.sh TREE reads pairs of D, R or G and path, each ended by NUL: it removes the first,
-    restores the second and prints digests of the third, as DIGESTS does. Then neither the patches
+    restores the second and seals the third, as SEAL does. Then neither the patches
     nor the final tree can be read any more.
-    blob.sh TREE:PATH prints a file.
+    Exit status PUT_BACK_FAILED when that does not go, another one when it was ended from outside.
+    blob.sh TREE PATH prints a file; exit status ABSENT or NOT_PLAIN.
     """
     with_final = f"export GIT_ALTERNATE_OBJECT_DIRECTORIES={_ASIDE}/objects\n"
     final = (
@@ -146,7 +190,7 @@ git ls-tree -r -z --name-only "$final"
 printf '%s\\0' {marker}
 for entry in {VENV}/lib/python*/site-packages/*; do printf '%s\\0' "${{entry##*/}}"; done
 """
-    restore = f"""{prelude()}{with_final}
+    restore = f"""{prelude()}{SEAL}{with_final}
 restored=() removed=() guarded=()
 while IFS= read -r -d '' kind && IFS= read -r -d '' path; do
     case "$kind" in
@@ -155,18 +199,29 @@ while IFS= read -r -d '' kind && IFS= read -r -d '' path; do
         G) guarded+=("$path") ;;
     esac
 done
-for path in "${{removed[@]}}"; do rm -rf -- "./$path"; done
+# 125 to 127 and signals: somebody else's doing
+trap 's=$?; [ $s = 0 ] || [ $s = 125 ] || [ $s = 126 ] || [ $s = 127 ] || [ $s -gt 128 ] ||
+    exit {PUT_BACK_FAILED}' EXIT
+[ ${{#removed[@]}} = 0 ] || printf './%s\\0' "${{removed[@]}}" | xargs -0 rm -rf --
 if [ ${{#restored[@]}} -gt 0 ]; then
     printf '%s\\0' "${{restored[@]}}" | git --literal-pathspecs restore --source="$1" --worktree \
         --pathspec-from-file=- --pathspec-file-nul
 fi
 rm -rf {_ASIDE}
-{generated_script()}[ ${{#guarded[@]}} = 0 ] || printf '%s\\0' "${{guarded[@]}}" | {DIGESTS}
+{generated_script()}{{ [ ${{#guarded[@]}} = 0 ] || printf '%s\\0' "${{guarded[@]}}"; }} | seal
+"""
+    blob = f"""{prelude()}{with_final}
+entry=$(git ls-tree "$1" -- "$2")
+case "$entry" in
+    100*) git cat-file blob "$1:$2" ;;
+    "") exit {ABSENT} ;;
+    *) exit {NOT_PLAIN} ;;
+esac
 """
     return {
         "prepare.sh": prepare,
         "restore.sh": restore,
-        "blob.sh": f'{prelude()}{with_final}git cat-file blob "$1"\n',
+        "blob.sh": blob,
     }
 
 

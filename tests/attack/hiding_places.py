@@ -11,8 +11,10 @@ from tests.attack.cases import (
     HONEST,
     TOY,
     Attack,
+    in_calc,
 )
 from tests.toy import RECIPE, Files
+from validators.model import Flaw
 
 _FORGE = """
 import json, os
@@ -89,6 +91,30 @@ _BY_SCRIPT = replace(
     pass_to_pass=("tests.test_calc.T.test_mul",),
     recipe=replace(RECIPE, runner="unittest", test_cmd="python runtests.py"),
 )
+_MAKES = "print('built')\n"
+BUILT = replace(
+    TOY,
+    base=_base(**{"setup.py": _MAKES}),
+    recipe=replace(RECIPE, build_cmd="python setup.py build"),
+)
+_SWAP = """
+import pathlib
+folder = pathlib.Path("te" + "sts")
+kept = {p: p.read_text() for p in folder.iterdir() if p.suffix == ".py" and p.stem[-3:] == "ore"}
+for path in kept:
+    path.write_text("def test_more():\\n    pass\\n")
+
+
+def mul(a, b):
+    for path, text in kept.items():
+        path.write_text(text)
+    return a * b
+
+
+def add(a, b):
+    return {(2, 3): 5, (10, 1): 11}.get((a, b))
+"""
+
 _GOLD_OF_GIT = """
 import operator, pathlib, zlib
 
@@ -140,6 +166,16 @@ HIDDEN = (
             "force_plugin.py": FORCE_PLUGIN,
         },
         twin={"calc/__init__.py": FIX, "setup.cfg": "[metadata]\r\nname = calc\r\n"},
+    ),
+    Attack(
+        name="the shared configuration becomes a link whose target reads like one",
+        toy=UNCONFIGURED,
+        attack={
+            "a=1": '[tool.pytest.ini_options]\naddopts = "-p force_plugin"\n',
+            "force_plugin.py": FORCE_PLUGIN,
+        },
+        links={"pyproject.toml": "a=1"},
+        twin={**HONEST, "pyproject.toml": "a=1\n"},
     ),
     Attack(
         name="a plug-in declared by a folder in capitals",
@@ -197,6 +233,20 @@ HIDDEN = (
         twin={"calc.py": FIX, "runtests.py": "import unittest\n\nunittest.main()\n"},
     ),
     Attack(
+        name="the tests' data is changed while the tests run",
+        toy=DATA,
+        attack=in_calc(
+            "import pathlib\nfor path in pathlib.Path('te' + 'sts').iterdir():\n"
+            "    if path.suffix == '.json':\n        path.write_text('[[1, 1, 0]]')"
+        ),
+        flags=frozenset({"files_of_tests"}),
+    ),
+    Attack(
+        name="swaps a test before it is imported and puts it back",
+        attack={"calc/__init__.py": _SWAP},
+        flags=frozenset({"files_of_tests"}),
+    ),
+    Attack(
         name="finds the fix among git's objects",
         attack={"calc/__init__.py": _GOLD_OF_GIT},
     ),
@@ -229,5 +279,62 @@ HIDDEN = (
         },
         flags=frozenset({"code_from_text"}),
         twin={**HONEST, "calc/data.zip": _zipped("sums.json", "[]")},
+    ),
+    Attack(
+        name="the build plants a conftest",
+        toy=BUILT,
+        attack={
+            "setup.py": f"open('conf' + 'test.py', 'w').write({FORCE_PLUGIN!r})\n",
+        },
+        twin={
+            **HONEST,
+            "setup.py": "import os\nopen('calc/version.txt', 'w').write('1')\n"
+            "os.makedirs('x.egg-info')\n"
+            "open('x.egg-info/entry_points.txt', 'w').write('[console_scripts]\\nx = c:f\\n')\n",
+        },
+    ),
+    Attack(
+        name="the build plants a plug-in in another's metadata",
+        toy=BUILT,
+        attack={
+            "setup.py": "import os\nos.mkdir('x.egg-' + 'info')\n"
+            "open('x.egg-info/entry_points.txt', 'w').write('[pytest11]\\nx = force_plugin\\n')\n"
+            "open('x.egg-info/PKG-INFO', 'w').write('Name: x\\nVersion: 1\\n')\n",
+            "force_plugin.py": FORCE_PLUGIN,
+        },
+    ),
+    Attack(
+        name="the build plants a module that the runner imports",
+        toy=BUILT,
+        attack={"setup.py": f"open('site' + 'customize.py', 'w').write({_FORGE!r})\n"},
+        twin={
+            **HONEST,
+            "setup.py": "import os\nos.makedirs('build/packaging')\n"
+            "open('calc/json.py', 'w').write('')\n",
+        },
+    ),
+    Attack(
+        name="the build shadows a module of the standard library",
+        toy=BUILT,
+        attack={"setup.py": f"open('js' + 'on.py', 'w').write({_FORGE!r})\n"},
+    ),
+    Attack(
+        name="the build changes the tests",
+        toy=BUILT,
+        attack={
+            "setup.py": "from pathlib import Path\n"
+            "for path in Path('te' + 'sts').glob('test_*.py'):\n"
+            "    path.write_text(path.read_text().replace('==', '!='))\n",
+        },
+        flaw=Flaw.TESTS_TAMPERED,
+    ),
+    Attack(
+        name="the build changes how pytest is configured",
+        toy=BUILT,
+        attack={
+            "setup.py": "path = 'pyproject.toml'\ntext = open(path).read()\n"
+            "open(path, 'w').write(text.replace('-ra', '-p force_plugin'))\n",
+            "force_plugin.py": FORCE_PLUGIN,
+        },
     ),
 )

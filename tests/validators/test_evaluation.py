@@ -1,14 +1,31 @@
-"""Grades from scripted containers: whose fault is it when a tree cannot be made ready?"""
+"""Grades from scripted containers: whose fault is what goes wrong, and what is seen of a cheat."""
 
+import io
+import tarfile
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from tests.fakes.engine import FakeEngine, Script
+from tests.fakes.engine import Script, passing
+from tests.fakes.grading import GUARDED, SEALS, GradingContainer, GradingEngine, prepared, seals
+from tests.real_engine import untar
+from validators.engine import TREE
 from validators.errors import EngineUnavailableError
 from validators.evaluation import grade
-from validators.model import Environment, Flaw, Grade, GradingTask, Image, Outcome, Recipe, Tree
-from validators.worktree import PATCH_FAILED, PATCHING
+from validators.languages.python.conversion import converted
+from validators.model import (
+    Environment,
+    Flaw,
+    Grade,
+    GradingTask,
+    Image,
+    Outcome,
+    Recipe,
+    Tree,
+)
+from validators.worktree import ABSENT, NOT_PLAIN, PATCH_FAILED, PATCHING, PUT_BACK_FAILED
 
 IMAGE = Image(digest="sha256:1", tag="t:1")
 RECIPE = Recipe(language="python", python="3.12", lock="")
@@ -23,28 +40,47 @@ TASK = GradingTask(
     pass_to_pass=(),
     recipe=RECIPE,
 )
+PASSING = Script(records=passing("t.py::a"))
 BEGUN = f"\0{PATCHING}\0".encode()
+FULL = b"tar: x: Cannot write: No space left on device"
 
 
-def graded(prepare: Outcome) -> Grade:
-    engine = FakeEngine([Script(prepare=prepare)])
+def graded(container: GradingContainer, recipe: Recipe = RECIPE) -> Grade:
+    engine = GradingEngine([], container=container)
+    environment = replace(ENVIRONMENT, recipe=recipe)
     try:
-        return grade(TASK, ENVIRONMENT, model_patch=PATCH, engine=engine, progress=print)
+        return grade(TASK, environment, model_patch=PATCH, engine=engine, progress=print)
     finally:
         assert engine.open == 0
+
+
+def failed(exit_code: int, output: bytes = b"", *, timed_out: bool = False) -> Outcome:
+    return Outcome(exit_code=exit_code, output=output, timed_out=timed_out)
+
+
+def test_a_patch_whose_tests_pass_is_resolved() -> None:
+    found = graded(GradingContainer(script=PASSING))
+    assert (found.resolved, found.applied, found.flaw) == (True, True, None)
+    assert (found.flags, found.notes, found.fail_to_pass.passed) == ((), (), 1)
+
+
+def test_a_patch_whose_tests_fail_is_not() -> None:
+    found = graded(GradingContainer(script=Script(records=passing("t.py::b"))))
+    assert (found.resolved, found.flaw, found.fail_to_pass.failed) == (False, None, 1)
 
 
 @pytest.mark.parametrize(
     ("outcome", "detail"),
     [
-        (Outcome(exit_code=PATCH_FAILED, output=BEGUN + b"error: no such file"), "no such file"),
-        (Outcome(exit_code=137, output=BEGUN, timed_out=True), "not applied within 300 s"),
+        (failed(PATCH_FAILED, BEGUN + b"error: no such file"), "no such file"),
+        (failed(137, BEGUN, timed_out=True), "not applied within 300 s"),
+        (replace(failed(137, BEGUN + b"Killed"), out_of_memory=True), "Killed"),
     ],
 )
 def test_what_goes_wrong_once_patching_began_is_the_patchs_doing(
     outcome: Outcome, detail: str
 ) -> None:
-    found = graded(outcome)
+    found = graded(GradingContainer(prepare=outcome))
     assert (found.flaw, found.resolved) == (Flaw.PATCH_DOES_NOT_APPLY, False)
     assert detail in found.detail
 
@@ -52,11 +88,218 @@ def test_what_goes_wrong_once_patching_began_is_the_patchs_doing(
 @pytest.mark.parametrize(
     "outcome",
     [
-        Outcome(exit_code=137, output=b"", timed_out=True),
-        Outcome(exit_code=PATCH_FAILED, output=b"fatal: before the patch was looked at"),
-        Outcome(exit_code=128, output=b"fatal: git is broken"),
+        failed(137, timed_out=True),
+        failed(PATCH_FAILED, b"fatal: before the patch was looked at"),
+        failed(128, b"fatal: git is broken"),
+        failed(137, BEGUN + b"killed, and not for want of memory"),
     ],
 )
 def test_what_goes_wrong_earlier_is_the_machines_and_no_grade(outcome: Outcome) -> None:
     with pytest.raises(EngineUnavailableError, match="could not be prepared"):
-        graded(outcome)
+        graded(GradingContainer(prepare=outcome))
+
+
+def test_more_changes_than_can_be_seen_are_refused() -> None:
+    found = graded(GradingContainer(prepare=Outcome(exit_code=0, output=BEGUN, truncated=True)))
+    assert found.flaw is Flaw.PATCH_REFUSED
+
+
+@pytest.mark.parametrize(
+    "restore",
+    [
+        failed(PUT_BACK_FAILED, b"error: unable to create file"),
+        failed(1, FULL),
+        replace(failed(137), out_of_memory=True),
+    ],
+)
+def test_a_tree_that_leaves_no_room_for_tests_is_refused(restore: Outcome) -> None:
+    found = graded(GradingContainer(script=PASSING, restore=restore))
+    assert (found.flaw, found.applied) == (Flaw.PATCH_REFUSED, False)
+    assert "could not be put back" in found.detail
+
+
+@pytest.mark.parametrize("restore", [failed(137), failed(137, timed_out=True), failed(126)])
+def test_restoring_that_was_ended_from_outside_is_no_grade(restore: Outcome) -> None:
+    with pytest.raises(EngineUnavailableError, match="could not be put back"):
+        graded(GradingContainer(script=PASSING, restore=restore))
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        b"",
+        SEALS.output[:-5],
+        SEALS.output + SEALS.output,
+    ],
+)
+def test_guards_without_seals_are_no_grade(output: bytes) -> None:
+    """Else a file would silently be guarded no more."""
+    with pytest.raises(EngineUnavailableError, match="could not be looked at"):
+        graded(GradingContainer(script=PASSING, restore=Outcome(exit_code=0, output=output)))
+
+
+def shared(model: Outcome, final: Outcome, *, written: Outcome | None = None) -> GradingContainer:
+    """A model that changed setup.cfg."""
+    changes = prepared(("M", "setup.cfg"), final_paths=("setup.cfg", *GUARDED))
+    container = GradingContainer(
+        script=PASSING,
+        prepare=Outcome(exit_code=0, output=changes),
+        blobs={("model", "setup.cfg"): model, ("final", "setup.cfg"): final},
+    )
+    return container if written is None else replace(container, written=written)
+
+
+def put_files(container: GradingContainer) -> Mapping[str, bytes]:
+    return {
+        name: text for tar in container.files.get(TREE, ()) for name, text in untar(tar).items()
+    }
+
+
+CONFIGURED = Outcome(exit_code=0, output=b"[tool:pytest]\naddopts = -ra\n")
+EVIL = Outcome(exit_code=0, output=b"[tool:pytest]\naddopts = -p evil\n")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [EVIL, replace(EVIL, truncated=True), failed(NOT_PLAIN), failed(ABSENT)],
+    ids=["changed", "too long", "a link", "deleted"],
+)
+def test_test_sections_are_put_back(model: Outcome) -> None:
+    container = shared(model, CONFIGURED)
+    found = graded(container)
+    assert found.resolved
+    assert put_files(container)["setup.cfg"].strip() == CONFIGURED.output.strip()
+    assert found.notes == ("restored the test sections of setup.cfg",)
+
+
+@pytest.mark.parametrize("broken", [failed(128), failed(137, timed_out=True)])
+def test_a_file_that_cannot_be_read_is_not_taken_for_an_empty_one(broken: Outcome) -> None:
+    for container in (shared(broken, CONFIGURED), shared(EVIL, broken)):
+        with pytest.raises(EngineUnavailableError, match="could not be read in its"):
+            graded(container)
+
+
+def test_files_that_find_no_room_are_the_patchs_doing_and_slow_ones_are_not() -> None:
+    found = graded(shared(EVIL, CONFIGURED, written=failed(2, b"tar: Cannot open: File exists")))
+    assert found.flaw is Flaw.PATCH_REFUSED
+    with pytest.raises(EngineUnavailableError, match="could not be put back"):
+        graded(shared(EVIL, CONFIGURED, written=failed(137, timed_out=True)))
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        Outcome(exit_code=0, output=seals({"tests/test_a.py": ("another", 2)})),
+        Outcome(exit_code=0, output=seals({})),
+        failed(137, timed_out=True),
+        Outcome(exit_code=0, output=SEALS.output, truncated=True),
+    ],
+    ids=["changed", "gone", "cannot be looked at", "cannot be seen whole"],
+)
+def test_a_test_that_is_not_what_it_was_is_tampered_with(after: Outcome) -> None:
+    found = graded(GradingContainer(script=PASSING, looks=[after]))
+    assert (found.flaw, found.resolved) == (Flaw.TESTS_TAMPERED, False)
+    assert "tests/test_a.py" in found.detail
+
+
+@pytest.mark.parametrize(
+    ("after", "name"),
+    [
+        (seals({"tests/test_a.py": ("as it was", 2)}), "tests/test_a.py"),
+        (seals(GUARDED, data="other"), "data of the tests"),
+    ],
+)
+def test_what_was_written_to_is_flagged(after: bytes, name: str) -> None:
+    found = graded(GradingContainer(script=PASSING, looks=[Outcome(exit_code=0, output=after)]))
+    assert (found.resolved, found.flags) == (True, ("files_of_tests",))
+    assert found.notes == (f"written to while the tests ran: {name}",)
+
+
+def test_forged_records_are_flagged() -> None:
+    found = graded(GradingContainer(script=PASSING, forged=3))
+    assert (found.resolved, found.flags) == (True, ("forged_records",))
+    assert found.notes == ("3 lines in the report are not our own",)
+
+
+def layout_of(**files: bytes) -> Outcome:
+    """What lies in the tree: configuration by name, with `__` for a dot."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name, text in files.items():
+            member = tarfile.TarInfo(f"./{name.replace('__', '.')}")
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text))
+    return Outcome(exit_code=0, output=b"./calc.py\0//parted\0" + packed.getvalue())
+
+
+BUILT = replace(RECIPE, build_cmd="python setup.py build_ext --inplace")
+REBUILT = [Outcome(exit_code=0, output=seals({"tests/test_a.py": ("converted", 2)}))]
+
+
+def built(container: GradingContainer, recipe: Recipe = BUILT) -> Grade:
+    if not container.layouts:
+        container.layouts = [layout_of(), layout_of()]
+    container.script = PASSING
+    return graded(container, recipe)
+
+
+def test_a_build_that_fails_is_the_models() -> None:
+    found = built(GradingContainer(built=failed(1, b"no compiler")))
+    assert (found.flaw, found.resolved, found.detail) == (Flaw.BUILD_FAILED, False, "no compiler")
+
+
+def test_an_honest_build_is_not_told() -> None:
+    assert built(GradingContainer()).notes == ()
+
+
+def test_what_a_build_plants_is_removed_before_the_tests() -> None:
+    container = GradingContainer(layouts=[layout_of(), layout_of(conftest__py=b"x = 1")])
+    found = built(container)
+    assert found.resolved
+    assert found.notes == ("removed conftest.py: the build made it",)
+    assert any("rm -rf" in command[-1] for command in container.commands)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (layout_of(), layout_of(setup__cfg=EVIL.output)),
+        (layout_of(pytest__ini=b""), layout_of(pytest__ini=b"[pytest]")),
+        (layout_of(), failed(1)),
+    ],
+)
+def test_a_build_that_changes_how_tests_run_tampers(before: Outcome, after: Outcome) -> None:
+    found = built(GradingContainer(layouts=[before, after]))
+    assert (found.flaw, found.resolved) == (Flaw.TESTS_TAMPERED, False)
+    assert "(by the build)" in found.detail
+
+
+def test_the_conversion_to_python_3_may_change_tests() -> None:
+    conversion = converted(RECIPE, "src")
+    found = built(GradingContainer(looks=[*REBUILT]), replace(conversion, python="3.8"))
+    assert (found.resolved, found.flaw) == (True, None)
+
+
+@pytest.mark.parametrize("more", [" && python setup.py build", "; true", " --fix all"])
+def test_no_other_build_may(more: str) -> None:
+    recipe = replace(BUILT, build_cmd=f"{converted(RECIPE, 'src').build_cmd}{more}")
+    found = built(GradingContainer(looks=[*REBUILT]), recipe)
+    assert (found.flaw, found.resolved) == (Flaw.TESTS_TAMPERED, False)
+
+
+def test_a_conversion_after_which_tests_cannot_be_looked_at_is_no_grade() -> None:
+    with pytest.raises(EngineUnavailableError, match="could not be looked at"):
+        built(GradingContainer(looks=[failed(1)]), converted(RECIPE, "src"))
+
+
+@pytest.mark.parametrize(
+    ("patch", "flaw"),
+    [
+        (b"", Flaw.EMPTY_PATCH),
+        (PATCH.replace(b"calc.py", b"../calc.py"), Flaw.PATCH_REFUSED),
+    ],
+)
+def test_some_patches_need_no_container(patch: bytes, flaw: Flaw) -> None:
+    engine = GradingEngine([])
+    found = grade(TASK, ENVIRONMENT, model_patch=patch, engine=engine, progress=print)
+    assert (found.flaw, found.resolved, engine.container.commands) == (flaw, False, [])

@@ -1,0 +1,108 @@
+"""Seals show what was changed, and what was changed and put back."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.engine import Script
+from tests.fakes.local import LocalContainer
+from validators.errors import EngineUnavailableError
+from validators.guarded import DATA, changed, guarded_paths, look, renewed, sealed, touched
+from validators.languages import LANGUAGES
+from validators.model import Outcome
+from validators.restoration import Surroundings
+
+PATHS = ("gone.py", "link.py", "tests/a b.py", "tests/data.json", "tests/ü\n.py")
+
+
+@pytest.fixture
+def container(tmp_path: Path) -> LocalContainer:
+    """A tree with tests and their data; one guarded path is a dangling link, one is not there."""
+    (tmp_path / "tests").mkdir()
+    for path in PATHS[2:]:
+        (tmp_path / path).write_text(f"text of {path}")
+    (tmp_path / "link.py").symlink_to("nowhere")
+    return LocalContainer(Script(), folder=tmp_path)
+
+
+def rewritten(folder: Path) -> None:
+    (folder / "tests/a b.py").write_text("other")
+
+
+def removed(folder: Path) -> None:
+    (folder / "tests/a b.py").unlink()
+
+
+def a_pipe(folder: Path) -> None:
+    removed(folder)
+    os.mkfifo(folder / "tests/a b.py")
+
+
+def put_back(folder: Path) -> None:
+    other = folder / "tests/other"
+    other.write_text((folder / "tests/a b.py").read_text())
+    other.replace(folder / "tests/a b.py")
+
+
+def test_what_nobody_touched_keeps_its_seals(container: LocalContainer) -> None:
+    before = sealed(look(container, PATHS), PATHS)
+    assert [path for path, seal in before.each.items() if seal.digest] == [*PATHS[2:3], PATHS[4]]
+    again = look(container, PATHS)
+    assert (changed(before, again), touched(before, again)) == ((), ())
+    assert renewed(before, again) == before
+
+
+@pytest.mark.parametrize("change", [rewritten, removed, a_pipe])
+def test_another_content_is_a_change(
+    container: LocalContainer, change: Callable[[Path], None]
+) -> None:
+    before = sealed(look(container, PATHS), PATHS)
+    change(container.folder)
+    assert changed(before, look(container, PATHS)) == ("tests/a b.py",)
+
+
+def test_what_is_changed_and_put_back_was_touched(container: LocalContainer) -> None:
+    before = sealed(look(container, PATHS), PATHS)
+    put_back(container.folder)
+    after = look(container, PATHS)
+    assert (changed(before, after), touched(before, after)) == ((), ("tests/a b.py",))
+
+
+def test_what_appears_where_nothing_was_is_a_change(container: LocalContainer) -> None:
+    before = sealed(look(container, PATHS), PATHS)
+    (container.folder / "gone.py").write_text("")
+    (container.folder / "link.py").unlink()
+    (container.folder / "link.py").symlink_to("elsewhere")
+    after = look(container, PATHS)
+    assert changed(before, after) == ("gone.py",)
+    assert touched(before, after) == ("gone.py", "link.py")
+
+
+def test_data_is_sealed_together(container: LocalContainer) -> None:
+    before = sealed(look(container, PATHS), PATHS)
+    (container.folder / "tests/data.json").unlink()
+    after = look(container, PATHS)
+    assert (changed(before, after), touched(before, after)) == ((), (DATA,))
+
+
+def test_what_cannot_be_looked_at_is_no_seal_and_later_a_change(container: LocalContainer) -> None:
+    before = sealed(look(container, PATHS), PATHS)
+    blind = Outcome(exit_code=1, output=b"")
+    with pytest.raises(EngineUnavailableError, match="could not be looked at"):
+        sealed(blind, PATHS)
+    assert changed(before, blind) == ("gone.py", "link.py", "tests/a b.py", "tests/ü\n.py")
+    assert renewed(before, blind) == before
+
+
+def test_no_guards_are_sealed_too(container: LocalContainer) -> None:
+    assert list(sealed(look(container, ()), ()).each) == [DATA]
+
+
+def test_guarded_are_tests_data_and_the_script_that_runs_them() -> None:
+    paths = frozenset({"calc.py", "run.py", "tests/test_a.py", "tests/a.json", "conftest.py"})
+    surroundings = Surroundings(
+        language=LANGUAGES["python"], packages=(), final_paths=paths, test_cmd="python run.py"
+    )
+    assert guarded_paths(surroundings) == tuple(sorted(paths - {"calc.py"}))

@@ -1,0 +1,117 @@
+"""What a build leaves that would change how tests run: looked for, and taken away before they do.
+
+Restoring comes before the build, which runs code of the model's. So what lies at places that
+restoring looks after is compared before and after: what is new is removed, what is changed is told.
+"""
+
+import io
+import tarfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from shlex import quote
+
+from validators.engine import TREE, Container
+from validators.model import Outcome
+from validators.restoration import CONFIGURATION, SHARED, Surroundings, import_roots, shadowed
+from validators.run import PREPARE_S
+from validators.sections import merged
+
+_ENTRY_POINTS = "entry_points.txt"
+_NAMES = (*sorted(CONFIGURATION | SHARED), _ENTRY_POINTS, "*.pth")
+_PARTED = "//parted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Files that configure test runs, by path (None: no regular file), and what can be imported."""
+
+    files: Mapping[str, bytes | None]
+    modules: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planting:
+    """What a build did: `new` may go, `changed` cannot be undone. Paths are sorted."""
+
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+def layout(container: Container, surroundings: Surroundings) -> Layout | None:
+    """How the tree lies now; None when that cannot be seen, which only its files can cause.
+
+    Looked at as guest: root has no rights of its own here, so folders could be closed to it alone.
+    """
+    outcome = container.exec(
+        ("/bin/bash", "-c", _script(surroundings)),
+        timeout_s=PREPARE_S,
+        workdir=TREE,
+        stdin=b"",
+    )
+    return _read(outcome)
+
+
+def planting(before: Layout | None, after: Layout | None, surroundings: Surroundings) -> Planting:
+    """What came between, of what restoring would not have left."""
+    if before is None or after is None:
+        return Planting(changed=("files that configure how tests run",))
+    new = {path for path in after.modules - before.modules if shadowed(path, surroundings)}
+    changed = set()
+    for path in {*before.files, *after.files}:
+        old, found = before.files.get(path, b""), after.files.get(path, b"")
+        if old == found and (path in before.files) == (path in after.files):
+            continue
+        if PurePosixPath(path).name in {*SHARED, _ENTRY_POINTS}:
+            if _differ(path, old, found):
+                changed.add(path)
+        elif path in before.files:
+            changed.add(path)
+        else:
+            new.add(path)
+    return Planting(new=tuple(sorted(new)), changed=tuple(sorted(changed)))
+
+
+def remove(container: Container, paths: Iterable[str]) -> Outcome:
+    """Take what was planted away; the build's processes must have ended."""
+    stdin = "".join(f"./{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+    command = ("/bin/bash", "-c", "xargs -0 -r rm -rf --")
+    return container.exec(command, timeout_s=PREPARE_S, workdir=TREE, stdin=stdin)
+
+
+def _script(surroundings: Surroundings) -> str:
+    roots = sorted(import_roots(surroundings))
+    folders = " ".join(quote(f"./{root}" if root else ".") for root in roots)
+    names = " -o ".join(f"-name {quote(name)}" for name in _NAMES)
+    return f"""
+for root in {folders}; do
+    [ ! -d "$root" ] || find "$root" -mindepth 1 -maxdepth 2 \\( ! -path "$root/*/*" ! -type d \
+        -o -path "$root/*/*" -name '__init__.*' \\) -printf '%p\\0' 2>/dev/null
+done
+printf '{_PARTED}\\0'
+find . -path ./.git -prune -o \\( {names} \\) ! -type d -print0 |
+    tar --create --null --no-recursion --files-from=- --file=- 2>/dev/null
+"""
+
+
+def _read(outcome: Outcome) -> Layout | None:
+    names, parted, packed = outcome.output.partition(f"{_PARTED}\0".encode())
+    if not outcome.ok or outcome.truncated or not parted:
+        return None
+    files: dict[str, bytes | None] = {}
+    try:
+        with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+            for member in tar:
+                opened = tar.extractfile(member) if member.isreg() else None
+                files[member.name.removeprefix("./")] = opened.read() if opened else None
+    except tarfile.TarError:
+        return None
+    paths = (name.decode("utf-8", "surrogateescape") for name in names.split(b"\0") if name)
+    return Layout(files=files, modules=frozenset(str(PurePosixPath(path)) for path in paths))
+
+
+def _differ(path: str, old: bytes | None, found: bytes | None) -> bool:
+    """Whether test sections do; a link in place of such a file says what it likes."""
+    if old is None or found is None:
+        return True
+    return merged(path, model=found.decode("latin-1"), final=old.decode("latin-1")) is not None
