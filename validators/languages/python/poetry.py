@@ -3,9 +3,11 @@
 import re
 from collections.abc import Mapping
 
+from packaging.markers import InvalidMarker, Marker
 from packaging.version import InvalidVersion, Version
 
 Table = Mapping[str, object]
+_MARKERS = ("sys_platform", "os_name", "platform_system", "python_version", "platform_machine")
 
 
 def groups(table: Table) -> Mapping[str, tuple[str, ...]]:
@@ -28,19 +30,44 @@ def python_specifier(constraint: object) -> str | None:
 
 
 def requirements(table: Table) -> tuple[str, ...]:
-    """A table of name → constraint as PEP 508 lines; what is not of the index is left out."""
+    """A table of name → constraint as PEP 508 lines; what is not of the index is left out.
+
+    A list of constraints is one line each: their markers tell them apart.
+    """
     found = []
     for name, wanted in table.items():
-        entry = wanted[0] if isinstance(wanted, list) and wanted else wanted
-        if name == "python" or entry is None:
-            continue
-        if isinstance(entry, str):
-            found.append(f"{name}{_specifier(entry)}")
-        elif isinstance(entry, dict) and not {"git", "path", "url"} & set(entry):
-            extras = entry.get("extras")
-            extra = f"[{','.join(map(str, extras))}]" if isinstance(extras, list) else ""
-            found.append(f"{name}{extra}{_specifier(str(entry.get('version', '*')))}")
+        for entry in wanted if isinstance(wanted, list) else [wanted]:
+            if name == "python" or entry is None:
+                continue
+            if isinstance(entry, str):
+                found.append(f"{name}{_specifier(entry)}")
+            elif isinstance(entry, dict) and not {"git", "path", "url", "file"} & set(entry):
+                extras = entry.get("extras")
+                extra = f"[{','.join(map(str, extras))}]" if isinstance(extras, list) else ""
+                version = _specifier(str(entry.get("version", "*")))
+                found.append(f"{name}{extra}{version}{_marker(entry)}")
     return tuple(found)
+
+
+def _marker(entry: Table) -> str:
+    """What a table says of where it holds, as a marker: Poetry's words and those of a Pipfile."""
+    parts = []
+    if isinstance(stated := entry.get("markers"), str):
+        parts.append(f"({stated})")
+    if isinstance(python := entry.get("python"), str):
+        clauses = _specifier(python).split(",")
+        matches = (re.fullmatch(r"([<>=!~]+)\s*([\w.*]+)", clause) for clause in clauses)
+        parts += [f"python_version {m.group(1)} '{m.group(2)}'" for m in matches if m is not None]
+    if isinstance(platform := entry.get("platform"), str):
+        parts.append(f"sys_platform == '{platform}'")
+    for name in _MARKERS:
+        if isinstance(condition := entry.get(name), str):
+            parts.append(f"{name} {condition}")
+    marker = " and ".join(parts)
+    try:
+        return f"; {Marker(marker)}" if marker else ""
+    except InvalidMarker:
+        return ""
 
 
 def _specifier(constraint: str) -> str:

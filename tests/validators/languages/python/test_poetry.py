@@ -3,7 +3,7 @@
 import pytest
 from packaging.requirements import Requirement
 
-from validators.languages.python.poetry import groups, python_specifier
+from validators.languages.python.poetry import groups, python_specifier, requirements
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,28 @@ def test_sources_off_the_index_are_left_out() -> None:
 def test_poetrys_python_is_a_specifier() -> None:
     assert python_specifier("^3.8") == ">=3.8,<4"
     assert python_specifier("*") is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "line"),
+    [
+        ({"markers": "sys_platform == 'win32'"}, 'a; sys_platform == "win32"'),
+        ({"sys_platform": "== 'win32'"}, 'a; sys_platform == "win32"'),
+        ({"platform": "darwin", "version": "^1"}, 'a>=1,<2; sys_platform == "darwin"'),
+        ({"python": "<3.8"}, 'a; python_version < "3.8"'),
+        ({"python": "^3.8"}, 'a; python_version >= "3.8" and python_version < "4"'),
+        ({"markers": "no marker"}, "a"),
+        ({"python": "*"}, "a"),
+    ],
+)
+def test_where_a_requirement_holds_is_its_marker(entry: dict[str, str], line: str) -> None:
+    assert requirements({"a": entry}) == (line,)
+    Requirement(line)
+
+
+def test_alternatives_are_one_line_each() -> None:
+    wanted = [{"version": "1", "python": "<3.8"}, {"version": "2", "python": ">=3.8"}]
+    assert requirements({"a": wanted}) == (
+        'a==1; python_version < "3.8"',
+        'a==2; python_version >= "3.8"',
+    )
