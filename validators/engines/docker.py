@@ -11,10 +11,9 @@ from typing import Any
 
 from docker.api.client import APIClient
 from docker.errors import APIError, ImageNotFound, NotFound
-from requests.exceptions import RequestException
 
 from validators.engine import NotPulled
-from validators.engines import confinement, inventory
+from validators.engines import confinement, inventory, registry
 from validators.engines.channel import Channel
 from validators.engines.confinement import Habits
 from validators.engines.container import DockerContainer, Wardrobe
@@ -35,7 +34,6 @@ from validators.model import Cache, Image, Limits, StoredImage
 
 _REPORT_BYTES = 256 << 20
 _START_S = 60.0
-_REGISTRY_S = 8
 _REMOVE_ATTEMPTS = 5
 
 
@@ -114,25 +112,11 @@ class DockerEngine:
                 return None
 
     def pull(self, reference: str) -> Image | NotPulled:
-        """See the Protocol. The registry is asked for the image first, so silence costs seconds."""
+        """See the Protocol."""
         with machinery("answer"):
             self._api.ping()
-        repository, _, tag = reference.rpartition(":")
-        try:
-            self._ask_registry(reference)
-            for step in self._api.pull(repository, tag=tag, stream=True, decode=True):
-                if "error" in step:
-                    return NotPulled.UNREACHABLE  # it is there, and broke off
-        except (APIError, RequestException) as error:
-            return _why_not(error)
-        return self.find(reference) or NotPulled.UNREACHABLE
-
-    def _ask_registry(self, reference: str) -> None:
-        impatient = APIClient(base_url=self._url, version="auto", timeout=_REGISTRY_S)
-        try:
-            impatient.inspect_distribution(reference)  # type: ignore[no-untyped-call]  # its stubs
-        finally:
-            impatient.close()
+        missed = registry.pull(self._api, self._url, reference)
+        return missed or self.find(reference) or NotPulled.UNREACHABLE
 
     def import_root(self, tar: Path, *, tag: str, labels: Mapping[str, str]) -> Image:
         """See the Protocol."""
@@ -287,12 +271,6 @@ class _Spec:
     host: Mapping[str, Any]
     prologue: str
     kit: bytes = b""
-
-
-def _why_not(error: APIError | RequestException) -> NotPulled:
-    """A registry that refuses us has nothing for us; whatever else fails may be better later."""
-    refused = isinstance(error, APIError) and error.status_code in {401, 403, 404}
-    return NotPulled.ABSENT if refused else NotPulled.UNREACHABLE
 
 
 def _digest(api: APIClient, tag: str) -> str:
