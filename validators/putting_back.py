@@ -1,10 +1,9 @@
 """Tests are put back into a model's tree in its container, and what is guarded is sealed."""
 
-import io
-import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from validators.archive import pack
 from validators.engine import KIT, TREE, Container, Talk
 from validators.errors import EngineUnavailableError
 from validators.guarded import Seals, look, sealed
@@ -60,7 +59,7 @@ def put_back(
     if not outcome.ok:
         return _of_the_patch(outcome, by_status=outcome.exit_code == PUT_BACK_FAILED)
     if files:
-        written = container.put(TREE, _tar(files))
+        written = container.put(TREE, pack(files))
         if not written.ok:
             return _of_the_patch(written, by_status=not written.timed_out)
         if not files.keys().isdisjoint(guarded):
@@ -110,13 +109,3 @@ def _blob(container: Container, tree: str, path: str) -> str | None:
             f"{path} could not be read in its container: {tail(outcome.output)[-300:]}"
         )
     return outcome.output.decode("latin-1")
-
-
-def _tar(files: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
-        for path, content in files.items():
-            member = tarfile.TarInfo(path)
-            member.size, member.mode = len(content), 0o644
-            tar.addfile(member, io.BytesIO(content))
-    return buffer.getvalue()
