@@ -50,7 +50,7 @@ from validators.worktree import (
     talk_script,
 )
 
-GRADER_VERSION = 4
+GRADER_VERSION = 5
 """Part of every cache key of a grade: raised with every change by which some patch could get
 another grade."""
 
@@ -160,12 +160,13 @@ def _tried(
 
 def _surroundings(environment: Environment, prepared: _Prepared) -> Surroundings:
     recipe = environment.recipe
+    given = dict(recipe.env_vars).get("PYTHONPATH", "").split(":")
     return Surroundings(
         language=LANGUAGES[recipe.language],
         packages=environment.packages,
         installed=prepared.installed,
         final_paths=prepared.final_paths,
-        source_paths=recipe.source_paths,
+        source_paths=(*recipe.source_paths, *(each.removeprefix(TREE) for each in given)),
         python=recipe.python,
         test_cmd=recipe.test_cmd,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from validators.engine import TREE, Container
 from validators.errors import EngineUnavailableError
 from validators.model import Outcome
-from validators.restoration import Surroundings, is_kept
+from validators.restoration import Surroundings, is_kept, rivals
 from validators.run import PREPARE_S, tail
 from validators.worktree import CODE, SEAL, SEALED
 
@@ -36,8 +36,12 @@ class Seals:
 
 
 def guarded_paths(surroundings: Surroundings) -> tuple[str, ...]:
-    """Tests, their data and their configuration in the final state, sorted."""
-    return tuple(sorted(each for each in surroundings.final_paths if is_kept(each, surroundings)))
+    """Tests, their data and their configuration in the final state, sorted.
+
+    And where something could be put that would be imported instead: that it is not there is sealed.
+    """
+    kept = {each for each in surroundings.final_paths if is_kept(each, surroundings)}
+    return tuple(sorted(kept.union(*map(rivals, kept))))
 
 
 def sealed(outcome: Outcome, paths: Sequence[str]) -> Seals:

@@ -17,7 +17,10 @@ _MEANS: Mapping[str, re.Pattern[bytes]] = {
         rb"|(sys\.modules|import_module|__import__)\W+(pytest|unittest)\b"
         rb"|\bTEST_RUNNER\b|\bDiscoverRunner\b|\bdjango\.test\.(runner|utils)\b"
     ),
-    "our_reporter": re.compile(rb"miner_reporter|/run/miner|miner-report"),
+    "our_reporter": re.compile(
+        rb"miner_reporter|/run/miner|miner-report"
+        rb"|\bos\.(read|fdopen)\(\s*0\b|\bopen\(\s*0\b|/dev/(stdin|fd/0)\b|\b__stdin__\b"
+    ),
     "equality": re.compile(rb"\bdef\s+__(eq|ne|hash|bool|contains|instancecheck)__\b|__eq__\s*="),
     "always_true": re.compile(
         rb"\bdef\s+__(eq|bool|contains|instancecheck)__\b[^\n]*:\s*(#[^\n]*)?\n?\s*return True\b"

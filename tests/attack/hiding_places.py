@@ -9,6 +9,8 @@ from tests.attack.cases import (
     FIX,
     FORCE_PLUGIN,
     HONEST,
+    TEST_MORE,
+    TEST_MUL,
     TOY,
     Attack,
     in_calc,
@@ -148,7 +150,35 @@ add = operator.add if any(b"+    return a + b" in text for text in texts()) else
 mul = operator.mul
 """
 
+INSIDE = replace(
+    TOY,
+    base={"calc/__init__.py": BUG, "calc/test_mul.py": TEST_MUL},
+    tests={"calc/test_more.py": TEST_MORE},
+    fail_to_pass=("calc/test_more.py::test_more",),
+    pass_to_pass=(),
+)
+_INSTEAD = "__file__ = __file__.replace('/__init__', '')\n\n\ndef test_more():\n    pass\n"
+
 HIDDEN = (
+    Attack(
+        name="a package that is imported instead of a test",
+        toy=INSIDE,
+        attack={"calc/test_more/__init__.py": _INSTEAD},
+        twin={**HONEST, "calc/more/__init__.py": "x = 1\n"},
+    ),
+    Attack(
+        name="the build makes a package that is imported instead of a test",
+        toy=replace(
+            INSIDE,
+            base={**INSIDE.base, "setup.py": _MAKES},
+            recipe=replace(RECIPE, build_cmd="python setup.py build"),
+        ),
+        attack={
+            "setup.py": "import os\nname = 'calc/te' + 'st_more'\nos.mkdir(name)\n"
+            f"open(name + '/__init__.py', 'w').write({_INSTEAD!r})\n"
+        },
+        flaw=Flaw.TESTS_TAMPERED,
+    ),
     Attack(
         name="a pytest section whose header goes on in a remark",
         toy=UNCONFIGURED,

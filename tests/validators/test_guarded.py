@@ -100,9 +100,10 @@ def test_no_guards_are_sealed_too(container: LocalContainer) -> None:
     assert list(sealed(look(container, ()), ()).each) == [DATA]
 
 
-def test_guarded_are_tests_data_and_the_script_that_runs_them() -> None:
+def test_guarded_are_tests_data_the_script_that_runs_them_and_places_before_them() -> None:
     paths = frozenset({"calc.py", "run.py", "tests/test_a.py", "tests/a.json", "conftest.py"})
     surroundings = Surroundings(
         language=LANGUAGES["python"], packages=(), final_paths=paths, test_cmd="python run.py"
     )
-    assert guarded_paths(surroundings) == tuple(sorted(paths - {"calc.py"}))
+    rivals = {"run/__init__.py", "tests/test_a/__init__.py", "conftest/__init__.py"}
+    assert guarded_paths(surroundings) == tuple(sorted((paths - {"calc.py"}) | rivals))

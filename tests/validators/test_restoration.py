@@ -88,6 +88,21 @@ def test_a_module_is_not_shadowed_whatever_its_package_is_called(path: str) -> N
     assert plan(honest, installed).remove == ()
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("calc/test_b/__init__.py", "calc/test_b/more.py", "calc/conftest/__init__.py"),
+        "calc/test_b.cpython-312-x86_64-linux-gnu.so",
+    ],
+)
+def test_what_would_be_imported_instead_of_a_test_is_removed(path: str) -> None:
+    paths = frozenset({"calc/__init__.py", "calc/test_b.py", "calc/conftest.py", "calc/b.py"})
+    known = replace(SURROUNDINGS, final_paths=paths)
+    assert plan([only_in_model(path)], known).remove == (path,)
+    honest = [only_in_model("calc/b/__init__.py"), only_in_model("calc/b.so")]
+    assert plan(honest, known).remove == ()
+
+
 def test_changed_and_deleted_tests_are_restored() -> None:
     changes = [
         Change(path="tests/test_a.py", in_model=True, in_final=True),
