@@ -108,7 +108,7 @@ class _Bench:
             repository=repository_of(self.task.instance_id),
             engine=self.engine,
             settings=self.settings,
-            progress=self.progress,
+            progress=lambda line: self.progress(f"{self.task.instance_id}: {line}"),
         )
         failure = built if isinstance(built, BuildFailure) else None
         verdict = None

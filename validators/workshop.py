@@ -77,7 +77,7 @@ class Workshop:
             repository=repository_of(task.instance_id),
             engine=engine,
             settings=self.settings,
-            progress=progress,
+            progress=lambda line: progress(f"{task.instance_id}: {line}"),
         )
         if isinstance(built, BuildFailure):
             raise EngineUnavailableError(
