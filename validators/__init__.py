@@ -12,6 +12,7 @@ Environments   environment.py  recipe → environment image        install.py  t
 One run        run.py  a fresh container, patches on, tests under limits → Run
                reporter.py  the one-file plug-in that reports from inside the tests
                transcript.py  what it sent                invocation.py  how the tests are called
+               testimony.py  what that says of the run (pure)
                unified.py  what a diff says (pure)
                patching.py, worktree.py  patches onto a tree     selection.py  which test files
                trial.py  what is asked of one run         bytecode.py  compiled once for all runs

@@ -35,11 +35,11 @@ from validators.run import (
     reporter_source,
     run_limits,
     summary,
-    tail,
     test_script,
 )
 from validators.selection import selected
 from validators.suspicion import flags
+from validators.testimony import tail
 from validators.worktree import (
     PATCH_FAILED,
     PATCHING,

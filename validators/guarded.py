@@ -12,7 +12,8 @@ from validators.engine import TREE, Container
 from validators.errors import EngineUnavailableError
 from validators.model import Outcome
 from validators.restoration import Surroundings, is_kept, rivals
-from validators.run import PREPARE_S, tail
+from validators.run import PREPARE_S
+from validators.testimony import tail
 from validators.worktree import CODE, SEAL, SEALED
 
 DATA = "data of the tests"

@@ -9,7 +9,8 @@ from validators.invocation import Invocation
 from validators.model import Environment, Flaw, Outcome, Phase, Run
 from validators.planted import layout, planting, remove
 from validators.restoration import Surroundings
-from validators.run import PREPARE_S, build, execute, judge, unrun
+from validators.run import PREPARE_S, build, execute, unrun
+from validators.testimony import judge
 from validators.worktree import TESTS
 
 CONVERTER = re.compile(r"python -m lib2to3 --write --nobackups --no-diffs [\w./-]+")

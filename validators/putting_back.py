@@ -9,8 +9,9 @@ from validators.errors import EngineUnavailableError
 from validators.guarded import Seals, look, sealed
 from validators.model import Outcome
 from validators.restoration import Plan
-from validators.run import PREPARE_S, tail
+from validators.run import PREPARE_S
 from validators.sections import merged
+from validators.testimony import tail
 from validators.worktree import ABSENT, NOT_PLAIN, PUT_BACK_FAILED
 
 _FULL = b"No space left on device"

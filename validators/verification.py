@@ -24,8 +24,9 @@ from validators.model import (
 )
 from validators.probes import NOT_PROBED, applied, probes_of
 from validators.procession import runs_of
-from validators.run import PROCESS_DIED, summary
+from validators.run import summary
 from validators.selection import runnable, selected
+from validators.testimony import PROCESS_DIED
 from validators.trial import Trial
 
 __all__ = ["conclude", "selected", "verify"]
