@@ -74,7 +74,7 @@ class RepositoryFacts:
         """Full ref name → commit id (tags peeled)."""
         listed = self._git("for-each-ref", "--format=%(refname) %(objectname) %(*objectname)")
         refs = {}
-        for line in listed.decode().split("\n"):
+        for line in listed.decode("utf-8", "surrogateescape").split("\n"):
             if line:
                 name, oid, peeled = (*line.split(" "), "")[:3]
                 refs[name] = peeled or oid
@@ -140,7 +140,11 @@ class RepositoryFacts:
 
     def paths(self, oid: str) -> tuple[str, ...]:
         """Names in the top folder of a commit."""
-        return tuple(self._git("ls-tree", "-z", "--name-only", oid).decode().split("\0")[:-1])
+        return tuple(
+            self._git("ls-tree", "-z", "--name-only", oid)
+            .decode("utf-8", "surrogateescape")
+            .split("\0")[:-1]
+        )
 
     def read(self, oid: str, path: str) -> bytes:
         """A file of a commit."""
