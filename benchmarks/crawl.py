@@ -125,9 +125,7 @@ def measure_crawl(folder: Path, scratch: Path, *, repositories: int, pulls: int)
     names = [f"synth/r{place:03}" for place in range(repositories)]
     total = repositories * pulls
     with forge_process(folder, repositories, pulls) as (base_url, token, of_git):
-        asking_alone(base_url, token, names[: max(1, repositories // 4)])
-        quarter_mib = peak_mib()
-        asked = asking_alone(base_url, token, names)
+        asked, memory = asking_measured(base_url, token, names)
         url = f"sqlite:///{scratch}/crawl.db"
         upgrade(url)
         mirrors = Mirrors(scratch / "mirrors")
@@ -166,10 +164,18 @@ def measure_crawl(folder: Path, scratch: Path, *, repositories: int, pulls: int)
                  met=ratio <= 1.3)  # fmt: skip
             print(f"  (with git / bare loop of the API's requests alone: {first_s / api_s:.2f})")
             tell("peak memory, MiB", f"{peak:.0f}", wanted="<= 300", met=peak <= 300)
-            print(f"  (asking about a quarter of the repositories: {quarter_mib:.0f} MiB)")
+            print(f"  ({memory})")
             git_ratio = crawl_git.ratio(store, mirrors)
             tell("base and split of a pull / its bare git diff", f"{git_ratio:.2f}",
                  wanted="<= 2", met=git_ratio <= 2)  # fmt: skip
+
+
+def asking_measured(base_url: str, token: str, names: Sequence[str]) -> tuple[Meter, str]:
+    """Ask about a quarter of the repositories, then about all; with the peaks of memory."""
+    asking_alone(base_url, token, names[: max(1, len(names) // 4)])
+    quarter_mib = peak_mib()
+    asked = asking_alone(base_url, token, names)
+    return asked, f"asking about a quarter: {quarter_mib:.0f} MiB, about all: {peak_mib():.0f} MiB"
 
 
 def asking_alone(base_url: str, token: str, names: Sequence[str]) -> Meter:

@@ -8,6 +8,7 @@ MinerError                         exit 1
 ├── BadItemError                   exit 1   this item only; the stage loop stores a Rejection
 │   ├── MalformedPayloadError
 │   ├── NotFoundError                       the source has no such thing (any more), or hides it
+│   ├── NoPermissionError          exit 2   the source has it, and the token may not read it
 │   └── BlockedError(reason)                taken down: DMCA or the source's terms
 └── FatalError                     exit 70  stop
     ├── SchemaOutOfDateError                run `miner db upgrade`
@@ -65,6 +66,12 @@ class MalformedPayloadError(BadItemError):
 
 class NotFoundError(BadItemError):
     """The source has no such thing, has it no more, or does not show it to this token."""
+
+
+class NoPermissionError(BadItemError):
+    """The source does not let this token read the thing; the rest goes on."""
+
+    exit_code = 2
 
 
 class BlockedError(BadItemError):

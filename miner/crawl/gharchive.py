@@ -33,6 +33,7 @@ CHUNK_BYTES = 1 << 18
 UNPACKED_BYTES = 1 << 20
 LONGEST_LINE_BYTES = 64 << 20
 
+_EVENT = b"PullRequestEvent"
 _MERGED = re.compile(rb'"action":\s*"merged"|"merged":\s*true')
 
 
@@ -144,9 +145,21 @@ def gathered(told: Iterable[Hint | BadHour], *, watched: Iterable[str]) -> Gathe
 
 def hints_of(chunks: Iterable[bytes]) -> Iterator[Hint]:
     """The hints in one packed hour. BadItemError when it breaks, after what was readable."""
-    for line in _lines(chunks):
-        if b"PullRequestEvent" in line and _MERGED.search(line) and (hint := _hint(line)):
-            yield hint
+    for block in _blocks(chunks):
+        for line in _about_pulls(block):
+            if _MERGED.search(line) and (hint := _hint(line)):
+                yield hint
+
+
+def _about_pulls(block: bytes) -> Iterator[bytes]:
+    """The lines that name the event. Looked for in whole blocks: most lines are about others."""
+    at = 0
+    while (found := block.find(_EVENT, at)) >= 0:
+        start = block.rfind(b"\n", at, found) + 1 or at
+        end = block.find(b"\n", found)
+        end = len(block) if end < 0 else end
+        yield block[start:end]
+        at = end
 
 
 def _hint(line: bytes) -> Hint | None:
@@ -172,11 +185,16 @@ def _is_merged(payload: Mapping[str, object]) -> bool:
     return payload.get("action") == "merged" or (payload.get("action") == "closed" and was_merged)
 
 
-def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Some whole lines at a time."""
     rest = b""
     for piece in _unpacked(chunks):
-        *whole, rest = (rest + piece).split(b"\n")
-        yield from whole
+        whole, end, last = piece.rpartition(b"\n")
+        if end:
+            yield rest + whole
+            rest = last
+        else:
+            rest += piece
         if len(rest) > LONGEST_LINE_BYTES:
             raise BadItemError("It holds a line of more than 64 MiB; this is no event.")
     if rest:

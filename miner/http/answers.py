@@ -9,6 +9,7 @@ from miner.errors import (
     BadItemError,
     BlockedError,
     ConfigError,
+    NoPermissionError,
     NotFoundError,
     SourceUnavailableError,
 )
@@ -46,7 +47,7 @@ def refusal(
         case 403 | 451 if reason := _block_reason(response):
             return BlockedError(f"{where} is blocked ({reason}).", reason=reason)
         case 403:
-            return BadItemError(redact(f"This token may not read {where}: {said}"))
+            return NoPermissionError(redact(f"This token may not read {where}: {said}"))
         case _:
             return BadItemError(redact(f"{where} answered {response.status}: {said}"))
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from miner.errors import (
-    BadItemError,
     ConfigError,
     MinerError,
+    NoPermissionError,
     NotFoundError,
     SourceUnavailableError,
 )
@@ -89,7 +89,7 @@ def missing(answer: Answer, name: str) -> MinerError:
             f"{name} does not exist or is not visible to this token: {said['NOT_FOUND']}"
         )
     if "FORBIDDEN" in said:
-        return BadItemError(f"This token may not read {name}: {said['FORBIDDEN']}")
+        return NoPermissionError(f"This token may not read {name}: {said['FORBIDDEN']}")
     why = next(iter(said.values()), "null without a reason")
     return SourceUnavailableError(f"GitHub could not tell of {name}: {why}")
 

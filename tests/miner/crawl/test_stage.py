@@ -13,7 +13,7 @@ import pytest
 
 from miner.crawl.github import GitHub
 from miner.crawl.stage import IncompleteError, crawl
-from miner.errors import BadItemError, ConfigError, RateLimitedError
+from miner.errors import ConfigError, NoPermissionError, RateLimitedError
 from miner.git import Mirrors
 from miner.http import HttpClient
 from miner.model import Gate, MergeMethod, StageReport
@@ -183,8 +183,9 @@ def test_a_repository_without_permission_is_told_as_such(two: Scene) -> None:
         return answered(request, no, status=403) if "/o/one" in request.url else None
 
     two.fake.faults.append(refuse)
-    with pytest.raises(BadItemError, match=r"may not read .*o/one.*not accessible"):
+    with pytest.raises(NoPermissionError, match=r"may not read .*o/one.*not accessible") as caught:
         two.crawl("o/one")
+    assert caught.value.exit_code == 2
     with pytest.raises(IncompleteError, match="not accessible"):
         two.crawl("o/one", "o/two")
     assert {pull.repo for pull in two.store.pulls.values()} == {"o/two"}

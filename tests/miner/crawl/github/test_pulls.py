@@ -12,8 +12,8 @@ from miner.crawl.github.nodes import Envelope
 from miner.crawl.github.payload import pull_request
 from miner.crawl.source import Fetched, Told, Unreadable
 from miner.errors import (
-    BadItemError,
     ConfigError,
+    NoPermissionError,
     NotFoundError,
     SourceUnavailableError,
 )
@@ -613,7 +613,7 @@ def test_a_place_that_is_known_no_more_begins_from_the_top() -> None:
     ("kind", "error"),
     [
         ("NOT_FOUND", NotFoundError),
-        ("FORBIDDEN", BadItemError),
+        ("FORBIDDEN", NoPermissionError),
         ("INTERNAL", SourceUnavailableError),
         (None, SourceUnavailableError),
     ],
