@@ -263,7 +263,12 @@ class Policy:
 
 QUICK = Policy(name="quick", repeats=2, probes=False)
 FULL = Policy(name="full", repeats=3, probes=True)
-POLICIES: Mapping[str, Policy] = {policy.name: policy for policy in (QUICK, FULL)}
+SUITES = tuple(
+    replace(policy, name=f"{policy.name}-suite", whole_suite=True) for policy in (QUICK, FULL)
+)
+"""The same over the project's whole suite: for longer lists of PASS_TO_PASS, at its price."""
+
+POLICIES: Mapping[str, Policy] = {policy.name: policy for policy in (QUICK, FULL, *SUITES)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

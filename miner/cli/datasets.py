@@ -53,4 +53,5 @@ def _row(row: ExportRow) -> DatasetRow:
         recipe=row.install_config,
         merged_at=row.merged_at,
         row_hash=row_hash(row),
+        whole_suite=row.whole_suite,
     )

@@ -8,7 +8,7 @@ from miner.cli.looks import tell_funnel
 from miner.cli.options import NO_LIMIT, JsonOption, LimitOption, ReposOption, SinceOption, since
 from miner.cli.repos import check_name
 from miner.cli.speech import progress, report_document, say, say_json, say_report
-from miner.cli.stages import PolicyOption, run_assess, run_split, run_verify
+from miner.cli.stages import P2POption, PolicyOption, run_assess, run_split, run_verify
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
 from miner.model import StageReport
@@ -22,6 +22,7 @@ def run(
     since_text: SinceOption = None,
     limit: LimitOption = NO_LIMIT,
     policy: PolicyOption = None,
+    p2p: P2POption = "files",
     as_json: JsonOption = False,
 ) -> None:
     """Crawl, split, verify and assess the named repositories now, watched or not."""
@@ -38,7 +39,7 @@ def run(
             scopes=repo,
             first=since(since_text, now=now()),
             limit=limit,
-            policy=house.policy(policy),
+            policy=house.policy(policy, p2p=p2p),
         )
         counted = store.admin.funnel(repo=repo[0] if len(repo) == 1 else None)
     if as_json:

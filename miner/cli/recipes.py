@@ -10,7 +10,7 @@ from miner.cli.options import AuthorOption, JsonOption
 from miner.cli.options import author as known_author
 from miner.cli.repos import check_known, check_name, stranger
 from miner.cli.speech import complain, progress, say, say_json, table
-from miner.cli.stages import PolicyOption
+from miner.cli.stages import P2POption, PolicyOption
 from miner.cli.trees import trees
 from miner.cli.wiring import House
 from miner.errors import ConfigError
@@ -77,6 +77,7 @@ def try_recipe(
     instance_id: InstanceArgument,
     file: FileArgument,
     policy: PolicyOption = "quick",
+    p2p: P2POption = "files",
     as_json: JsonOption = False,
 ) -> None:
     """Verify one candidate with a recipe, and store nothing."""
@@ -98,7 +99,7 @@ def try_recipe(
     bars.start("try", total=None)
     workshop = house.workshop()
     try:
-        examination = workshop.examine(task, policy=house.policy(policy), stored=[recipe])
+        examination = workshop.examine(task, policy=house.policy(policy, p2p=p2p), stored=[recipe])
     finally:
         workshop.close()
     bars.end("try")

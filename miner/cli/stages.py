@@ -32,6 +32,15 @@ PolicyOption = Annotated[
     typer.Option("--policy", help="quick or full; default: MINER_POLICY.", metavar="NAME"),
 ]
 
+P2POption = Annotated[
+    str,
+    typer.Option(
+        "--p2p",
+        help="Where PASS_TO_PASS is looked for: the changed test files, or the whole suite.",
+        metavar="files|suite",
+    ),
+]
+
 
 def split(
     repo: RepoOption = None,
@@ -61,12 +70,13 @@ def verify(
     repo: RepoOption = None,
     limit: LimitOption = NO_LIMIT,
     policy: PolicyOption = None,
+    p2p: P2POption = "files",
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Build environments and run the tests of candidates before and after the fix."""
     house = House.of_environment()
-    chosen = house.policy(policy)
+    chosen = house.policy(policy, p2p=p2p)
     with house.store() as store:
         check_known(store, repo)
         if dry_run:

@@ -151,9 +151,11 @@ class House:
             address=self.settings.dask_address,
         )
 
-    def policy(self, name: str | None) -> Policy:
-        """The named verification policy, else the settings'."""
-        wanted = name or self.settings.policy
+    def policy(self, name: str | None, *, p2p: str = "files") -> Policy:
+        """The named verification policy, else the settings'; `p2p` is "files" or "suite"."""
+        if p2p not in {"files", "suite"}:
+            raise ConfigError(f"PASS_TO_PASS is looked for in files or suite, not in {p2p!r}.")
+        wanted = (name or self.settings.policy) + ("-suite" if p2p == "suite" else "")
         if wanted not in POLICIES:
             raise ConfigError(
                 f"There is no verification policy {wanted!r}; known are {', '.join(POLICIES)}."

@@ -21,6 +21,7 @@ class DatasetRow:
     recipe: Recipe
     merged_at: datetime
     row_hash: str
+    whole_suite: bool = False  # PASS_TO_PASS is of more than the changed test files
 
     def task(self, tree: Tree) -> GradingTask:
         """With the tree of its base commit, what the grader is given."""
@@ -32,6 +33,7 @@ class DatasetRow:
             fail_to_pass=self.fail_to_pass,
             pass_to_pass=self.pass_to_pass,
             recipe=self.recipe,
+            whole_suite=self.whole_suite,
         )
 
 

@@ -24,7 +24,7 @@ from pydantic import (
 
 from miner.jsontext import parsed
 from miner.model import Instance, Split
-from validators.model import Recipe
+from validators.model import POLICIES, Recipe
 
 Encoding = str
 UTF_8, LATIN_1 = "utf-8", "latin-1"
@@ -94,6 +94,12 @@ class ExportRow(BaseModel):
         return value
 
     @property
+    def whole_suite(self) -> bool:
+        """Its lists were made of the project's whole suite, which grading then has to run."""
+        policy = POLICIES.get(str(self.meta.get("verification_policy")))
+        return policy is not None and policy.whole_suite
+
+    @property
     def patch_bytes(self) -> bytes:
         """The gold patch as git wrote it."""
         return self.patch.encode(self._encoding("patch"))
@@ -125,7 +131,7 @@ def canonical(row: ExportRow) -> str:
 
 def row_hash(row: ExportRow) -> str:
     """sha256 of what decides a grade: not of snapshot, split, texts or meta flags."""
-    deciding = {
+    deciding: dict[str, object] = {
         "instance_id": row.instance_id,
         "repo": row.repo,
         "base_commit": row.base_commit,
@@ -136,6 +142,8 @@ def row_hash(row: ExportRow) -> str:
         "install_config": _RECIPE.dump_python(row.install_config, mode="json"),
         "encodings": row.meta.get("encodings"),
     }
+    if row.whole_suite:
+        deciding["whole_suite"] = True
     return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
 
 

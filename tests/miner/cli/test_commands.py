@@ -89,6 +89,10 @@ def test_plans_are_told_as_json_too(miner: Miner, db: Database) -> None:
     assert json.loads(miner("verify", "--policy", "quick", "--dry-run", "--json").out) == []
     due = json.loads(miner("verify", "--policy", "full", "--dry-run", "--json").out)
     assert {entry["instance"] for entry in due} == {"o__r-1", "o__r-2"}
+    whole = json.loads(
+        miner("verify", "--policy", "quick", "--p2p", "suite", "--dry-run", "--json").out
+    )
+    assert {entry["instance"] for entry in whole} == {"o__r-1", "o__r-2"}
     assert "Would verify (full): 1" in miner("verify", "--dry-run", "--limit", "1").out
     assert db.admin.status().work == ()  # nothing is leased
 
@@ -129,6 +133,7 @@ def test_looking(miner: Miner, db: Database) -> None:
         ("leaderboard", 2, "There is no snapshot yet"),
         ("show o__r-9", 2, "Nothing is known of 'o__r-9'"),
         ("verify --policy slow", 2, "There is no verification policy 'slow'"),
+        ("verify --p2p all", 2, "PASS_TO_PASS is looked for in files or suite, not in 'all'"),
         ("recipes try o__r-9 none.json", 2, "none.json cannot be read"),
         ("demo serve --git .", 2, "Give both --git DIR and --pulls FILE"),
     ],

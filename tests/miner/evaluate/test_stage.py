@@ -285,3 +285,8 @@ def test_an_executor_that_loses_its_work_is_told_and_the_next_call_goes_on(
     again = ScriptedGrader()
     run(database, [answer(1), answer(2)], again)
     assert [instance_id for instance_id, _ in again.graded] == ["o__r-2"]
+
+
+def test_what_was_verified_by_its_whole_suite_is_graded_by_it() -> None:
+    assert not row(1).task(tree(row(1))).whole_suite
+    assert replace(row(1), whole_suite=True).task(tree(row(1))).whole_suite

@@ -103,3 +103,12 @@ def test_marks_become_flags() -> None:
         signals={"leak": '{"flag": true}', "size": '{"files": 1}'},
     )  # fmt: skip
     assert written.meta["flags"] == ["all_fail_to_pass_missing_before", "edited_later", "leak"]
+
+
+def test_lists_made_of_the_whole_suite_say_so_and_are_graded_otherwise() -> None:
+    files = row(instance())
+    suite = row(replace(instance(), verdict=replace(instance().verdict, policy="full-suite")))
+    assert not files.whole_suite
+    assert suite.whole_suite
+    assert ExportRow.model_validate_json(canonical(suite)).whole_suite
+    assert row_hash(files) != row_hash(suite)
