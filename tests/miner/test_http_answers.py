@@ -8,6 +8,7 @@ from miner.errors import (
     BadItemError,
     BlockedError,
     ConfigError,
+    NoPermissionError,
     NotFoundError,
     SourceUnavailableError,
 )
@@ -32,7 +33,12 @@ def answer(status: int, body: object) -> Response:
         (410, None, ConfigError, "does not answer like GitHub's API"),
         (451, {}, BlockedError, "(legal)"),
         (403, {"block": {"reason": "dmca"}}, BlockedError, "(dmca)"),
-        (403, {"message": "no s3cret"}, BadItemError, "may not read api.example/repos/o/r: no ***"),
+        (
+            403,
+            {"message": "no s3cret"},
+            NoPermissionError,
+            "may not read api.example/repos/o/r: no ***",
+        ),
         (422, {"message": "no s3cret"}, BadItemError, "answered 422: no ***"),
         (418, [], BadItemError, "answered 418: no reason given"),
     ],
