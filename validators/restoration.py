@@ -57,6 +57,7 @@ _RETIRED = (
 )
 """Modules that the standard library had before that Python; this interpreter may not know them."""
 
+_MODULES = (".py", ".pyx", ".pyi", ".c", ".so", ".pyd")
 _ROOTS = ("", "src", "lib", "python")
 
 
@@ -192,12 +193,22 @@ def shadowed(path: str, surroundings: Surroundings) -> str | None:
         if not path.startswith(prefix):
             continue
         name = path[len(prefix) :].split("/", maxsplit=1)[0].split(".", maxsplit=1)[0]
-        if name not in modules:
-            continue
-        known = (f"{prefix}{name}.", f"{prefix}{name}/")
-        if not any(each.startswith(known) for each in surroundings.final_paths):
+        if name in modules and not _is_own(f"{prefix}{name}", path, surroundings.final_paths):
             return f"would shadow the module {name}"
     return None
+
+
+def _is_own(module: str, path: str, final_paths: frozenset[str]) -> bool:
+    """Whether the project has that module itself, or a folder of its name that stays a mere folder.
+
+    `packaging/` with files for a distribution hides nothing, until it is made a package.
+    """
+    sources = [f"{module}{end}{suffix}" for end in ("", "/__init__") for suffix in _MODULES]
+    if not final_paths.isdisjoint(sources):
+        return True
+    folder = f"{module}/"
+    stays = path.startswith(folder) and not path.startswith(f"{folder}__init__.")
+    return stays and any(each.startswith(folder) for each in final_paths)
 
 
 def import_roots(surroundings: Surroundings) -> set[str]:

@@ -19,7 +19,7 @@ from tests.toy import RECIPE, Files
 from validators.model import Flaw
 
 _FORGE = """
-import json, os
+import os
 nonce, pipe = os.read(0, 400).decode().split()[1:3]
 ids = ["tests/test_add.py::test_add", "tests/test_add.py::test_add_again",
        "tests/test_more.py::test_more", "tests/test_mul.py::test_mul",
@@ -33,7 +33,7 @@ for name in ids:
 records.append({"event": "end", "status": 0})
 with open(pipe, "w") as out:
     for record in records:
-        out.write("\\n" + nonce + " . " + json.dumps(record) + "\\n")
+        out.write("\\n" + nonce + " . " + str(record).replace("'", chr(34)) + "\\n")
         out.flush()
 getattr(os, "_ex" + "it")(0)
 """
@@ -160,6 +160,12 @@ INSIDE = replace(
 _INSTEAD = "__file__ = __file__.replace('/__init__', '')\n\n\ndef test_more():\n    pass\n"
 
 HIDDEN = (
+    Attack(
+        name="a folder of files becomes a package that the runner imports",
+        toy=replace(TOY, base=_base(**{"json/sums.txt": "1 1 2\n"})),
+        attack={"json/__init__.py": _FORGE},
+        twin={**HONEST, "json/more/sums.txt": "1 2 3\n", "json/sums.txt": "2 2 4\n"},
+    ),
     Attack(
         name="a package that is imported instead of a test",
         toy=INSIDE,

@@ -77,6 +77,22 @@ def test_honest_additions_stay(path: str) -> None:
     assert plan([only_in_model(path)], SURROUNDINGS) == plan([], SURROUNDINGS)
 
 
+def test_a_folder_of_files_does_not_become_a_module() -> None:
+    """Many projects have `packaging/` for distributions, and pytest imports packaging."""
+    known = replace(
+        SURROUNDINGS,
+        final_paths=frozenset(
+            {"packaging/calc.spec", "json.md", "types.py", "lib/abc/__init__.py"}
+        ),
+        packages=("packaging==24.0",),
+    )
+    hiding = ["packaging/__init__.py", "packaging/__init__.cpython-312-x86_64-linux-gnu.so"]
+    hiding += ["packaging.py", "json.py"]
+    assert plan([only_in_model(each) for each in hiding], known).remove == tuple(sorted(hiding))
+    honest = ["packaging/debian/rules", "packaging/tool.py", "types.pyi", "lib/abc/more.py"]
+    assert plan([only_in_model(each) for each in honest], known).remove == ()
+
+
 @pytest.mark.parametrize(
     "path", ["yaml/__init__.py", "yaml.py", "src/_yaml.pyi", "lib/six.py", "speedups.so"]
 )
