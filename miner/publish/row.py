@@ -18,6 +18,7 @@ from pydantic import (
     Field,
     JsonValue,
     TypeAdapter,
+    ValidationError,
     ValidationInfo,
     field_validator,
 )
@@ -119,6 +120,13 @@ class ExportRow(BaseModel):
         encodings = self.meta.get("encodings")
         found = encodings.get(column) if isinstance(encodings, dict) else None
         return LATIN_1 if found == LATIN_1 else UTF_8
+
+
+def complaint(error: ValidationError) -> str:
+    """The first thing that is wrong: column and reason, never the value."""
+    first = error.errors()[0]
+    column = ".".join(str(part) for part in first["loc"]) or "line"
+    return f"{column}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def canonical(row: ExportRow) -> str:

@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Protocol
 
+from pydantic import ValidationError
+
 from miner.errors import ConfigError
 from miner.model import Candidate, Instance, Member, Snapshot
 from miner.progress import Progress
-from miner.publish.row import ExportRow, canonical, export_row
+from miner.publish.row import ExportRow, canonical, complaint, export_row
 from miner.publish.select import Selection, is_name, select
 
 
@@ -67,7 +69,7 @@ def plan(
         window=window,
         earlier=() if window[0] is None else store.earlier(window[0]),
     )
-    rows = _rows(store, selection, name=name, dockerfile=dockerfile)
+    rows, unfit = _rows(store, selection, name=name, dockerfile=dockerfile)
     lines = {row.instance_id: canonical(row) for row in rows}
     snapshot = Snapshot(
         name=name,
@@ -75,7 +77,7 @@ def plan(
         content_hash=content_hash(lines),
         created_at=now,
         window=window,
-        excluded=selection.excluded,
+        excluded=tuple(sorted((*selection.excluded, *unfit))),
     )
     return snapshot, lines
 
@@ -129,16 +131,23 @@ def read_rows(store: Store, name: str) -> tuple[ExportRow, ...]:
 
 def _rows(
     store: Store, selection: Selection, *, name: str, dockerfile: Callable[[Instance], str]
-) -> tuple[ExportRow, ...]:
+) -> tuple[tuple[ExportRow, ...], tuple[tuple[str, str], ...]]:
+    """The rows, and (instance id, reason) of what no row can hold: the others are published."""
     ids = [instance.candidate.instance_id for instance, _ in selection.members]
     signals = store.signals(ids)
-    return tuple(
-        export_row(
-            instance,
-            snapshot=name,
-            split=split,
-            signals=signals.get(instance.candidate.instance_id, {}),
-            dockerfile=dockerfile(instance),
-        )
-        for instance, split in selection.members
-    )
+    rows: list[ExportRow] = []
+    unfit: list[tuple[str, str]] = []
+    for (instance, split), instance_id in zip(selection.members, ids, strict=True):
+        try:
+            row = export_row(
+                instance,
+                snapshot=name,
+                split=split,
+                signals=signals.get(instance_id, {}),
+                dockerfile=dockerfile(instance),
+            )
+        except ValidationError as error:
+            unfit.append((instance_id, f"no row can hold it: {complaint(error)}"))
+        else:
+            rows.append(row)
+    return tuple(rows), tuple(unfit)

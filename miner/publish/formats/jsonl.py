@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from miner.errors import ConfigError
-from miner.publish.row import ExportRow, canonical
+from miner.publish.row import ExportRow, canonical, complaint
 from validators.errors import UnknownRecipeError
 from validators.recognition import recognise
 
@@ -59,10 +59,7 @@ def _row(line: bytes, *, where: str) -> ExportRow:
         row = ExportRow.model_validate_json(line)
         recognise(row.install_config)
     except ValidationError as error:
-        first = error.errors()[0]
-        column = ".".join(str(part) for part in first["loc"]) or "line"
-        reason = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{where}: {column}: {reason}.") from error
+        raise ConfigError(f"{where}: {complaint(error)}.") from error
     except UnknownRecipeError as error:
         raise UnknownRecipeError(f"{where}: install_config: {error}") from error
     return row

@@ -67,6 +67,23 @@ def test_what_is_left_out_is_kept_with_its_reason(database: Database) -> None:
     assert database.admin.funnel(repo="o/other").left_out == {}
 
 
+def test_what_no_row_can_hold_keeps_nothing_else_from_being_published(database: Database) -> None:
+    add_instances(
+        database,
+        candidate(1),
+        candidate(2, problem_statement=""),
+        candidate(3, problem_statement="\ud800 " * 20),
+    )
+    snapshot = freeze(database)
+    assert [member.instance_id for member in snapshot.members] == ["o__r-1"]
+    assert [(name, why.partition(": ")[0]) for name, why in snapshot.excluded] == [
+        ("o__r-2", "no row can hold it"),
+        ("o__r-3", "no row can hold it"),
+    ]
+    assert "problem_statement" in snapshot.excluded[0][1]
+    assert dict(database.admin.funnel().left_out) == {"no row can hold it": 2}
+
+
 def test_a_copy_of_an_older_fix_is_no_news(database: Database) -> None:
     day = candidate(1).merged_at.date()
     late = {"merged_at": candidate(1).merged_at + timedelta(days=40)}

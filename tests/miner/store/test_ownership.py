@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from miner.errors import ConfigError, MinerError, SchemaOutOfDateError
 from miner.store import check, open_store, upgrade
@@ -43,11 +44,15 @@ def test_another_programs_database_is_refused_and_not_touched(
     assert [each.name for each in tmp_path.iterdir()] == ["notes.db"]
 
 
-def test_another_programs_revision_is_no_newer_version(tmp_path: Path) -> None:
-    path = made(tmp_path / "x.db", REVISION, "INSERT INTO alembic_version VALUES ('beef')")
+def test_another_programs_revision_is_no_newer_version(empty_url: str) -> None:
+    engine = create_engine(empty_url)
+    with engine.begin() as connection:
+        connection.execute(text(REVISION))
+        connection.execute(text("INSERT INTO alembic_version VALUES ('beef')"))
+    engine.dispose()
     for command in (check, upgrade):
         with pytest.raises(ConfigError, match="is another program's"):
-            command(f"sqlite:///{path}")
+            command(empty_url)
 
 
 @pytest.mark.parametrize("content", [b"", None], ids=["no bytes", "no tables"])
@@ -63,7 +68,7 @@ def test_an_empty_file_is_told_and_can_be_upgraded(tmp_path: Path, content: byte
     check(f"sqlite:///{path}")
 
 
-def text(path: Path) -> None:
+def prose(path: Path) -> None:
     path.write_text("dear diary, " * 500)
 
 
@@ -80,7 +85,7 @@ def scratched(path: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "sentence"),
     [
-        (text, "is not a database; give another path"),
+        (prose, "is not a database; give another path"),
         (torn, "is damaged; restore it from a copy"),
         (scratched, "is damaged; restore it from a copy"),
     ],
