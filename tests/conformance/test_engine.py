@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from tests.real_engine import LIMITS, called, containers, tar, untar
-from validators.engine import GUEST_UID, REPORT_PIPE, TREE, Container, NotPulled
+from validators.engine import GUEST_UID, KIT, REPORT_PIPE, TREE, Container, NotPulled
 from validators.engines import DockerEngine, connect
 from validators.errors import EngineUnavailableError
 from validators.model import Image, Limits
@@ -126,6 +126,66 @@ def test_roots_files_are_read_only_to_the_guest(container: Container) -> None:
     assert sh(container, "python /run/miner/tools/tool.py") == "hi"
     for attempt in ("echo x >/run/miner/tools/tool.py", "rm -f /run/miner/tools/tool.py"):
         assert not container.exec(("sh", "-c", attempt), timeout_s=20).ok
+
+
+def test_the_kit_lies_there_from_the_start_and_only_root_may_change_it(
+    engine: DockerEngine, base: Image
+) -> None:
+    kit = tar({"say.sh": b"echo said", "large": bytes(5 << 20)})
+    with engine.run(base, LIMITS, kit=kit) as container:
+        assert sh(container, f"bash {KIT}/say.sh; stat -c %s {KIT}/large").split() == [
+            "said",
+            str(5 << 20),
+        ]
+        for attempt in (f"echo x >{KIT}/say.sh", f"rm -f {KIT}/say.sh", f"mv {KIT} /tmp/kit"):
+            assert not container.exec(("sh", "-c", attempt), timeout_s=20).ok
+        assert container.report() == b""
+
+
+TALK = (
+    "bash",
+    "-c",
+    'head --bytes=3; echo one; printf "<mark>"; read -r line; echo "$line"; cat; exit 5',
+)
+
+
+def test_a_command_goes_on_in_parts(container: Container) -> None:
+    talk = container.begin(TALK, workdir="/tmp", env={"COLOUR": "red"})
+    first = talk.until(b"<mark>", stdin=b"abc", timeout_s=20)
+    assert (first.output, first.ok) == (b"abcone\n", True)
+    assert sh(container, "echo meanwhile") == "meanwhile"
+    last = talk.end(stdin=b"two\nand the rest", timeout_s=20)
+    assert (last.output, last.exit_code) == (b"two\nand the rest", 5)
+
+
+def test_a_part_that_ends_early_says_how_and_stays_ended(container: Container) -> None:
+    talk = container.begin(("bash", "-c", "echo no; exit 40"), workdir="/tmp")
+    for _ in range(2):
+        outcome = talk.until(b"<mark>", stdin=b"", timeout_s=20)
+        assert (outcome.output, outcome.exit_code) == (b"no\n", 40)
+    assert talk.end(stdin=b"", timeout_s=20).exit_code == 40
+
+
+def test_each_part_has_its_own_deadline(container: Container) -> None:
+    talk = container.begin(TALK, workdir="/tmp")
+    assert talk.until(b"<mark>", stdin=b"abc", timeout_s=20).ok
+    waiting = container.begin(TALK, workdir="/tmp")
+    late = waiting.until(b"<mark>", stdin=b"a", timeout_s=1)
+    assert (late.timed_out, late.ok) == (True, False)
+    ended = talk.end(stdin=b"two\n", timeout_s=20)  # every process of the guest was killed
+    assert not ended.ok
+
+
+def test_a_talk_that_nobody_ends_goes_with_its_container(engine: DockerEngine, base: Image) -> None:
+    with engine.run(base, LIMITS) as container:
+        assert container.begin(TALK, workdir="/tmp").until(b"<mark>", stdin=b"abc", timeout_s=20).ok
+
+
+def test_only_files_of_a_pattern_are_got(container: Container) -> None:
+    container.put(f"{TREE}/some", tar({"a/__pycache__/m.pyc": b"m", "a/m.py": b"source"}))
+    packed = container.get(f"{TREE}/some", only="*/__pycache__/*.pyc")
+    assert packed is not None
+    assert untar(packed) == {"./some/a/__pycache__/m.pyc": b"m"}
 
 
 def test_what_is_missing_or_too_large_is_not_got(container: Container) -> None:
