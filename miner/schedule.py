@@ -125,6 +125,8 @@ def schedule(
     ConfigError: a bad cron line. HeldError: another scheduler is alive.
     """
     trigger = _trigger(at)
+    if trigger.get_next_fire_time(None, now()) is None:
+        raise ConfigError(f"The time {at!r} never comes; choose a day that its month has.")
     calls: queue.Queue[bool] = queue.Queue(maxsize=1)
     with _held(store, SCHEDULER, now=now, lost=lambda: _call(calls, again=False)):
         scheduler = BackgroundScheduler(timezone=UTC)

@@ -20,10 +20,12 @@ PythonOption = Annotated[
 ]
 
 DaysOption = Annotated[
-    int | None, typer.Option("--older-than", min=0, help="Those made more than so many days ago.")
+    int | None,
+    typer.Option("--older-than", min=0, max=36500, help="Those made more than so many days ago."),
 ]
 BudgetOption = Annotated[
-    int | None, typer.Option("--budget-mb", min=0, help="The oldest until the rest fits this.")
+    int | None,
+    typer.Option("--budget-mb", min=0, max=1 << 40, help="The oldest until the rest fits this."),
 ]
 
 

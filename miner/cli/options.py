@@ -15,8 +15,10 @@ ReposOption = Annotated[
     list[str] | None,
     typer.Option("--repo", help="Only this repository (owner/name); may be repeated."),
 ]
+NO_LIMIT = 1_000_000
+
 LimitOption = Annotated[
-    int, typer.Option("--limit", min=1, help="At most so many items, newest first.")
+    int, typer.Option("--limit", min=1, max=NO_LIMIT, help="At most so many items, newest first.")
 ]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
@@ -29,8 +31,6 @@ SinceOption = Annotated[
     ),
 ]
 AuthorOption = Annotated[str | None, typer.Option("--author", help="Who says so; default: you.")]
-
-NO_LIMIT = 1_000_000
 
 
 def since(text: str | None, *, now: datetime) -> datetime | None:

@@ -16,7 +16,7 @@ from miner.store import Database
 
 GROUP = typer.Typer(no_args_is_help=True, help="Which repositories are watched.")
 
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*/[A-Za-z0-9_.-]+")
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}/[A-Za-z0-9_.-]{1,100}")
 """What GitHub lets an owner and a repository be called."""
 
 NamesArgument = Annotated[

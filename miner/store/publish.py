@@ -136,7 +136,7 @@ class PublishStore:
         first, last = window
         if first is not None:
             query = query.where(CANDIDATES.c.merged_at >= _midnight(first))
-        if last is not None:
+        if last is not None and last < date.max:
             query = query.where(CANDIDATES.c.merged_at < _midnight(last + timedelta(days=1)))
         with self._sql.read() as connection:
             return read_instances(connection, query)

@@ -31,7 +31,9 @@ def _stored(found: Mapping[str, Any]) -> StoredImage:
 
 
 def _short(tag: str) -> str:
-    """Podman writes out what a short tag stands for."""
+    """Podman writes out what a short tag stands for; Docker that there is none."""
+    if tag.startswith("<none>"):
+        return ""
     return tag.rpartition("/library/")[2].removeprefix("localhost/")
 
 

@@ -16,7 +16,15 @@ from validators.recognition import recognise
 
 
 def write(rows: Sequence[ExportRow], path: Path) -> None:
-    """Replace `path` by the rows in one step: a reader never sees half a file."""
+    """Replace `path` by the rows in one step: a reader never sees half a file.
+
+    What is no file of its own (/dev/stdout, a pipe) is written to, not replaced.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="ascii", newline="\n") as stream:
+            stream.writelines(canonical(row) + "\n" for row in rows)
+        return
+    path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

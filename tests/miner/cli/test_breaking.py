@@ -20,6 +20,11 @@ from tests.miner.store.samples import with_candidates
     ("words", "sentence"),
     [
         (("split", "--limit", "0"), "'--limit'"),
+        (("split", "--limit", "9" * 30), "'--limit'"),
+        (("images", "gc", "--older-than", "9" * 30), "'--older-than'"),
+        (("schedule", "--at", "0 0 31 2 *"), "never comes"),
+        (("publish", "--from", "0001-01-01", "--to", "9999-12-31"), "no verified instance"),
+        (("repos", "add", "a/" + "b" * 101), "write owner/name"),
         (("show",), "Missing argument"),
         (("show", "\udcff"), "is not UTF-8 text"),
         (("crawl", "--repo", "a/b", "--since", "99999999999d"), "--since"),

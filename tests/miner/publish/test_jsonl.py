@@ -1,6 +1,7 @@
 """JSONL: whole files or none, errors with line and reason, the cutoff on all three dates."""
 
 import json
+import os
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -24,6 +25,25 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     rows = (row(instance_id="a__a-1"), row())
     jsonl.write(rows, tmp_path / "deep" / "set.jsonl")
     assert jsonl.read(tmp_path / "deep" / "set.jsonl") == rows
+
+
+def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to(pipe)
+    with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+        jsonl.write([row()], tmp_path / "link")
+        assert reader.read().decode() == canonical(row()) + "\n"
+    assert pipe.is_fifo()
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_link_to_a_file_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real.jsonl").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "real.jsonl")
+    jsonl.write([row()], tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert jsonl.read(tmp_path / "real.jsonl") == (row(),)
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
