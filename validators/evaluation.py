@@ -50,9 +50,12 @@ from validators.worktree import (
     talk_script,
 )
 
-GRADER_VERSION = 6
+GRADER_VERSION = 7
 """Part of every cache key of a grade: raised with every change by which some patch could get
 another grade."""
+
+_SLOW_S = PREPARE_S / 3
+"""Where our own part takes longer, a patch that is not applied in time says nothing."""
 
 _NO_ROOM = "tests could not be put back beside the patch's files"
 
@@ -192,7 +195,12 @@ def _end(marker: str) -> str:
 def _prepare(talk: Talk, files: bytes, marker: str) -> _Prepared | Outcome:
     """Apply the patch; an Outcome when it does not apply, or says more than can be followed."""
     outcome = talk.until(_end(marker).encode(), stdin=files, timeout_s=PREPARE_S)
-    began = f"\0{PATCHING}\0".encode() in outcome.output
+    _, began, since = outcome.output.partition(f"\0{PATCHING}\0".encode())
+    if began and outcome.timed_out and int(since.split(b"\n")[0] or 0) > _SLOW_S:
+        raise EngineUnavailableError(
+            f"The machine is too busy: the tree alone took {_SLOW_S:.0f} of {PREPARE_S:.0f} s. "
+            "Run fewer workers at a time."
+        )
     failed = outcome.exit_code == PATCH_FAILED or outcome.timed_out or outcome.out_of_memory
     if began and (failed or outcome.truncated):
         return outcome

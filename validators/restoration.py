@@ -169,15 +169,14 @@ def _unwanted(path: str, surroundings: Surroundings) -> str | None:
 
 def rivals(path: str) -> tuple[str, ...]:
     """Where a package would be that is imported instead of the module at `path`."""
-    module = PurePosixPath(path)
-    if module.suffix != ".py" or module.name == "__init__.py":
+    if not path.endswith(".py") or path.endswith("__init__.py"):
         return ()
-    return (str(module.with_suffix("") / "__init__.py"),)
+    return (path.removesuffix(".py") + "/__init__.py",)
 
 
 def _before_a_test(path: PurePosixPath, surroundings: Surroundings) -> str | None:
     """Python takes a folder before a module of its name, and compiled code before source."""
-    compiled = path.with_name(path.name.partition(".")[0])
+    compiled = path.parent / path.name.partition(".")[0]
     for place in (compiled, *path.parents):
         module = f"{place}.py"
         if module in surroundings.final_paths and is_kept(module, surroundings):

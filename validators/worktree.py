@@ -21,7 +21,8 @@ PATCH_FAILED = 40
 """Exit status of `prepare_script` when the first patch does not apply; 41: the second; …"""
 
 PATCHING = "patching"
-"""What the grading script prints, between NULs, when it begins to apply the model's patch."""
+"""What the grading script prints, between NULs, when it begins to apply the model's patch; then how
+many seconds it took so far."""
 
 AFTERWARDS_FAILED = 39
 """Exit status of `prepare_script` when what comes after the patches fails."""
@@ -177,7 +178,7 @@ head --bytes={len(patches)} | tar --extract --no-same-owner --directory={_ASIDE}
 {final} apply --cached --whitespace=nowarn -- {_ASIDE}/1
 final=$({final} write-tree)
 # From here on every failure is the patch's doing, a full disk and lost time too.
-printf '\\0%s\\0' {PATCHING}
+printf '\\0%s\\0%s\\n' {PATCHING} "$SECONDS"
 trap '[ $? = 0 ] || exit {PATCH_FAILED}' EXIT
 apply_all {_ASIDE}/2
 git add -A -f .

@@ -19,7 +19,7 @@ def prepared(*changes: tuple[str, str], final_paths: Sequence[str] = ()) -> byte
     """What prepare.sh prints: (git's status, path) of each change; MARKER stands for the marker."""
     told = [word for change in changes for word in change]
     fields = ["MARKER", "model", "final", *told, "MARKER", *final_paths, "MARKER", "pytest", ""]
-    return f"\0{PATCHING}\0applied plain\n\0".encode() + "\0".join(fields).encode()
+    return f"\0{PATCHING}\x001\napplied plain\n\0".encode() + "\0".join(fields).encode()
 
 
 def seals(code: Mapping[str, tuple[str, int]], *, data: str = "data") -> bytes:

@@ -41,7 +41,7 @@ TASK = GradingTask(
     recipe=RECIPE,
 )
 PASSING = Script(records=passing("t.py::a"))
-BEGUN = f"\0{PATCHING}\0".encode()
+BEGUN = f"\0{PATCHING}\x002\n".encode()
 FULL = b"tar: x: Cannot write: No space left on device"
 
 
@@ -97,6 +97,15 @@ def test_what_goes_wrong_once_patching_began_is_the_patchs_doing(
 def test_what_goes_wrong_earlier_is_the_machines_and_no_grade(outcome: Outcome) -> None:
     with pytest.raises(EngineUnavailableError, match="could not be prepared"):
         graded(GradingContainer(prepare=outcome))
+
+
+def test_a_machine_that_is_slow_before_the_patch_gives_no_grade_for_want_of_time() -> None:
+    late = failed(137, f"\0{PATCHING}\x00280\n".encode(), timed_out=True)
+    with pytest.raises(EngineUnavailableError, match="too busy"):
+        graded(GradingContainer(prepare=late))
+    does_not_apply = failed(PATCH_FAILED, f"\0{PATCHING}\x00280\n".encode())
+    found = graded(GradingContainer(prepare=does_not_apply))
+    assert found.flaw is Flaw.PATCH_DOES_NOT_APPLY
 
 
 def test_more_changes_than_can_be_seen_are_refused() -> None:

@@ -4,6 +4,8 @@ import sys
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from validators.languages import LANGUAGES
 from validators.restoration import Change, Surroundings, is_protected, plan
@@ -71,10 +73,26 @@ def test_what_a_patch_may_not_add_is_removed_with_a_note(path: str) -> None:
         "calc/testing.py",
         "latest.py",
         "README.rst",
+        ".gitignore",
+        ".gitattributes",
+        "calc/.hidden",
+        "calc/.py",
+        "..py",
+        "calc/...",
     ],
 )
 def test_honest_additions_stay(path: str) -> None:
     assert plan([only_in_model(path)], SURROUNDINGS) == plan([], SURROUNDINGS)
+
+
+@given(paths=st.lists(st.text(alphabet="ab./_-pyt\n ü", min_size=1, max_size=12), max_size=4))
+def test_no_path_is_too_odd_to_be_sorted(paths: list[str]) -> None:
+    """What raised here would keep a patch out of the score."""
+    found = plan(
+        [Change(path=path, in_model=True, in_final=path.endswith("y")) for path in paths],
+        replace(SURROUNDINGS, final_paths=frozenset(paths), test_cmd=" ".join(paths)),
+    )
+    assert {*found.remove, *found.restore, *found.merge} <= {*paths}
 
 
 def test_a_folder_of_files_does_not_become_a_module() -> None:
