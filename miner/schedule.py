@@ -5,6 +5,7 @@ remembers nothing. A holder that died loses its lock at once on the same machine
 later to others.
 """
 
+import logging
 import queue
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -19,10 +20,12 @@ from apscheduler.schedulers.background import (  # type: ignore[import-untyped] 
 )
 from apscheduler.triggers.cron import CronTrigger  # type: ignore[import-untyped]  # as above
 
-from miner.errors import ConfigError, FatalError, MinerError, RetryableError
+from miner.errors import ConfigError, FatalError, FaultError, MinerError, RetryableError
 from miner.holder import Heartbeat, new_holder
 from miner.model import Clock, Snapshot, StageReport
 from validators.errors import ValidatorError
+
+_LOG = logging.getLogger(__name__)
 
 HEARTBEAT_S = 30
 PASS = "pass"
@@ -94,7 +97,8 @@ def nightly(store: Locks, *, steps: Sequence[Step], now: Clock) -> PassResult:
     """Run the steps in order, one pass at a time on this database.
 
     A step that fails does not keep the later ones from what they can do; only a FatalError ends
-    the pass. HeldError when another pass is under way.
+    the pass. An unforeseen error is logged with its trace.
+    HeldError when another pass is under way.
     """
     with _held(store, PASS, now=now) as holder:
         started_at = now()
@@ -182,6 +186,12 @@ def _walk(steps: Sequence[Step]) -> PassResult:
             said.append(f"{step.name} failed ({error})")
             if isinstance(error, FatalError):
                 break
+        except Exception as error:  # noqa: BLE001 - one step keeps no other from its work
+            # not its words, which nobody redacted: the summary is stored
+            _LOG.exception("%s failed", step.name)
+            report = None
+            codes.add(FaultError.exit_code)
+            said.append(f"{step.name} failed ({type(error).__name__}: unforeseen, see the log)")
         else:
             said.append(f"{step.name} {_counted(report)}")
         if report is not None:

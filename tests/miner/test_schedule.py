@@ -92,6 +92,20 @@ def test_the_report_of_a_step_that_failed_half_way_is_handed_on(database: Databa
     assert result.reports == (HalfError.report,)
 
 
+def test_an_unforeseen_error_keeps_later_steps_from_nothing(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    steps = [
+        Step(name="crawl", run=failing(KeyError("a secret"))),
+        Step(name="last", run=lambda: report(done=1)),
+    ]
+    result = nightly(database.admin.passes, steps=steps, now=now)
+    assert result.exit_code == 70
+    assert result.summary.startswith("crawl failed (KeyError: unforeseen, see the log) · last 1 d")
+    assert "secret" not in result.summary
+    assert "Traceback" in caplog.text
+
+
 def test_one_pass_at_a_time(database: Database) -> None:
     def inner() -> StageReport | None:
         with pytest.raises(HeldError, match="Another pass is under way") as error:
