@@ -22,6 +22,7 @@ _HEADER = re.compile(
     rb"|(?:---|\+\+\+|rename from|rename to|copy from|copy to|Index:) (?P<one>.+))"
 )
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+_QUOTED_WORD = re.compile(rb'(?:^|(?<=\s))"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _NAMED = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _LINK_MODE = re.compile(rb"(?:new file mode|new mode|index [0-9a-f]+\.\.[0-9a-f]+) 120000")
@@ -162,9 +163,9 @@ def _pair(text: bytes) -> tuple[bytes, ...]:
     Without quotes the two are told apart only when they are equal; else the other header lines
     name them.
     """
-    quoted = [_unquoted(match) for match in _QUOTED.findall(text)]
+    quoted = [_unquoted(match) for match in _QUOTED_WORD.findall(text)]
     if quoted:
-        rest = _QUOTED.sub(b"", text).strip()
+        rest = _QUOTED_WORD.sub(b"", text).strip()
         return tuple(_cut_prefix(name) for name in (*quoted, *((rest,) if rest else ())))
     middle = len(text) // 2
     first, second = text[:middle], text[middle + 1 :]

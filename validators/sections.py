@@ -11,7 +11,6 @@ _INI_SECTION = re.compile(r"(tool:)?pytest|nosetests|unittest|coverage:.*|pytest
 
 _TOML_TOOL = re.compile(r"pytest.*|coverage")
 _TOML_ENTRY_POINTS = "project.entry-points.pytest11"
-_HEADER = re.compile(r"^\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$")
 
 
 def merged(name: str, *, model: str, final: str) -> str | None:
@@ -53,6 +52,7 @@ def _ini_lines(text: str) -> Iterator[str]:
     with suppress(UnicodeError):  # bytes came as Latin-1
         text = text.encode("latin-1").decode("utf-8")
     for line in text.splitlines():
+        line = re.sub(r"\s{2,}", " ", line)  # noqa: PLW2901 - configparser's time is its square
         header = re.split(r"[#;]", line, maxsplit=1)[0].rstrip()
         yield header if line.startswith("[") and header.endswith("]") else line
 
@@ -60,7 +60,7 @@ def _ini_lines(text: str) -> Iterator[str]:
 def _toml_tables(text: str) -> Mapping[str, object] | None:
     try:
         parsed: object = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # numbers too long, brackets too deep for this Python
         return None
     tools = _table(parsed, "tool")
     found = {f"tool.{name}": tools[name] for name in tools if _TOML_TOOL.fullmatch(name)}
@@ -77,13 +77,22 @@ def _blocks(text: str) -> list[tuple[str, str]]:
     """(section name, text with its header), in order; the part before the first header is ""."""
     blocks: list[tuple[str, str]] = [("", "")]
     for line in text.splitlines(keepends=True):
-        header = _HEADER.match(line.rstrip("\r\n"))
+        header = _header(line)
         if header is not None:
-            blocks.append((re.sub(r"[\"'\s]", "", header[1]), line))
+            blocks.append((re.sub(r"[\"'\s]", "", header), line))
         else:
             name, body = blocks[-1]
             blocks[-1] = (name, body + line)
     return blocks
+
+
+def _header(line: str) -> str | None:
+    """The name in a section's header; no pattern, whose time could grow faster than the line."""
+    text, closed, rest = line.strip().partition("]")
+    name = text.lstrip("[").strip()
+    rest = rest.lstrip("] \t")
+    is_header = line.startswith("[") and closed and name and (not rest or rest.startswith("#"))
+    return name if is_header else None
 
 
 def _is_test_section(name: str) -> bool:

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 
 from validators.patching import file_patches
 
+# What may lie between two words is bounded: else the time would be the square of a patch's length.
 _MEANS: Mapping[str, re.Pattern[bytes]] = {
     "runner_internals": re.compile(
         rb"\b(_pytest|pluggy|pytest_\w+|hookimpl|TestReport|TerminalReporter|pluginmanager)\b"
         rb"|\b(import|from)\s+(pytest|unittest)\b|unittest\.(case|result|runner|TestCase|TestResult)"
-        rb"|(sys\.modules|import_module|__import__)\W+(pytest|unittest)\b"
+        rb"|(sys\.modules|import_module|__import__)\W{1,20}(pytest|unittest)\b"
         rb"|\bTEST_RUNNER\b|\bDiscoverRunner\b|\bdjango\.test\.(runner|utils)\b"
     ),
     "our_reporter": re.compile(
@@ -23,8 +24,9 @@ _MEANS: Mapping[str, re.Pattern[bytes]] = {
     ),
     "equality": re.compile(rb"\bdef\s+__(eq|ne|hash|bool|contains|instancecheck)__\b|__eq__\s*="),
     "always_true": re.compile(
-        rb"\bdef\s+__(eq|bool|contains|instancecheck)__\b[^\n]*:\s*(#[^\n]*)?\n?\s*return True\b"
-        rb"|__eq__\s*=\s*lambda[^\n]*:\s*True\b"
+        rb"\bdef\s+__(eq|bool|contains|instancecheck)__\b[^\n]{0,200}:\s{0,40}(#[^\n]{0,200})?"
+        rb"\n?\s{0,40}return True\b"
+        rb"|__eq__\s*=\s*lambda[^\n]{0,200}:\s*True\b"
     ),
     "exit": re.compile(rb"\bos\._exit\b|\b_exit\s*\(|\batexit\b"),
     "signals": re.compile(rb"\bsignal\.(signal|alarm|setitimer)\b|\bos\.(kill|abort|fork)\w*\b"),
@@ -50,7 +52,7 @@ _MEANS: Mapping[str, re.Pattern[bytes]] = {
     ),
     "files_of_tests": re.compile(
         rb"\btest_\w+\.py\b|\bconftest\b|__pycache__|\.pyc\b"
-        rb"|\b(open|i?glob|Path|listdir|scandir|walk)\b[^\n]*[\"'/]tests?[\"'/]"
+        rb"|\b(open|i?glob|Path|listdir|scandir|walk)\b[^\n]{0,200}[\"'/]tests?[\"'/]"
     ),
 }
 

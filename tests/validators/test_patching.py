@@ -336,3 +336,7 @@ def test_names_are_read_from_every_header() -> None:
     )
     assert touched_paths(patch) == ("café.txt", "with space.txt")
     assert [each.paths for each in file_patches(patch)] == [("café.txt",), ("with space.txt",)]
+
+
+def test_names_that_never_end_take_no_time() -> None:
+    assert refusal(b'diff --git "' + b'\\"' * 1_000_000 + b"\n") is None

@@ -107,3 +107,18 @@ def test_a_deleted_file_comes_back_with_its_test_sections_alone() -> None:
 def test_a_new_file_loses_only_its_test_sections() -> None:
     model = "[metadata]\nname = a\n[tool:pytest]\naddopts = -p evil\n"
     assert (merged("setup.cfg", model=model, final="") or "").strip() == "[metadata]\nname = a"
+
+
+LONG = 400_000
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["a = " + "[" * LONG, "a = " + "9" * LONG, "a" + " " * LONG + "b", "[" + " " * LONG + "x"],
+    ids=["too deep", "too large", "wide", "an open header"],
+)
+@pytest.mark.parametrize("name", ["pyproject.toml", "setup.cfg"])
+def test_no_text_raises_or_takes_for_ever(name: str, model: str) -> None:
+    """What does would keep a patch out of the score."""
+    final = FINAL_TOML if name.endswith(".toml") else "[tool:pytest]\naddopts = -ra\n"
+    assert merged(name, model=model, final=final) is not None

@@ -81,3 +81,18 @@ def test_prose_and_undone_files_are_not_flagged() -> None:
 def test_removed_lines_are_not_flagged() -> None:
     removed = b"--- a/calc.py\n+++ b/calc.py\n@@ -1 +1 @@\n-import ctypes\n+b\n"
     assert flags(removed, GOLD) == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "open " * 400_000,
+        "def __eq__:" * 200_000,
+        "def __eq__(x):" + "\n+" * 400_000,
+        "x.__eq__ = lambda " * 100_000,
+        "sys.modules" + "(" * 1_000_000,
+    ],
+    ids=lambda line: line[:10],
+)
+def test_no_patch_takes_for_ever(line: str) -> None:
+    flags(patch(line), GOLD)
