@@ -65,7 +65,7 @@ def events(report: bytes) -> Iterator[Event]:
     for line in report.splitlines():
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):  # numbers too long, brackets too deep
             continue
         if isinstance(event, dict) and isinstance(event.get("event"), str):
             yield event
@@ -74,14 +74,24 @@ def events(report: bytes) -> Iterator[Event]:
 def text(event: Event, name: str) -> str:
     """A string field; empty when absent or of another type."""
     value = event.get(name)
-    return value if isinstance(value, str) else ""
+    return _storable(value) if isinstance(value, str) else ""
 
 
 def strings(event: Event, name: str) -> tuple[str, ...]:
     """A field that is a list of strings."""
     value = event.get(name)
-    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+    if not isinstance(value, list):
+        return ()
+    return tuple(_storable(each) for each in value if isinstance(each, str))
 
+
+def _storable(value: str) -> str:
+    """NUL and lone surrogates, which no database takes, as escapes: tests may report them."""
+    return value.replace("\0", "\\x00").encode(errors="backslashreplace").decode()
+
+
+_INVENTED = 10**9
+"""No count and no status is so large."""
 
 _COLLECTED_BADLY = {"failed": "error", "skipped": "skipped"}
 _PHASES = {
@@ -116,12 +126,12 @@ def _counts(event: Event) -> Mapping[str, int] | None:
     value = event.get("counts")
     if not isinstance(value, dict):
         return None
-    return {str(name): count for name, count in value.items() if isinstance(count, int)}
+    return {str(name): count for name in value if (count := _whole(value, name)) is not None}
 
 
 def _whole(event: Event, name: str) -> int | None:
     value = event.get(name)
-    return value if isinstance(value, int) else None
+    return value if isinstance(value, int) and abs(value) < _INVENTED else None
 
 
 def read_transcript(report: bytes) -> Transcript:

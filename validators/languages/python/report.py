@@ -17,6 +17,10 @@ _FIXTURES = ("setUpClass (", "tearDownClass (", "setUpModule (", "tearDownModule
 """How unittest names what failed around tests instead of in one."""
 
 
+_LONGEST_S = 1e6
+"""More no test can have taken: the number is invented."""
+
+
 @dataclass(slots=True)
 class _Sofar:
     """What was reported under one id until now. `worst` is the first failure."""
@@ -59,7 +63,8 @@ def _success(event: Event) -> TestStatus | None:
 
 def _note(sofar: _Sofar, event: Event) -> None:
     duration = event.get("duration")
-    sofar.duration_s += duration if isinstance(duration, (int, float)) else 0.0
+    if isinstance(duration, int | float) and 0 <= duration < _LONGEST_S:
+        sofar.duration_s += duration
     sofar.phases.add(text(event, "when"))
     failure = _failure(event)
     if failure is not None:

@@ -1,0 +1,49 @@
+"""Records that a hostile test process writes raise nothing and can be stored."""
+
+import json
+
+import pytest
+
+from tests.fakes.engine import passing
+from validators.languages import LANGUAGES
+from validators.transcript import authentic, read_transcript
+
+READ = LANGUAGES["python"].read_report["pytest"]
+GOOD = b"".join(json.dumps(record).encode() + b"\n" for record in passing("t.py::a"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"event": "phase", "id": ' + b"[" * 200_000,
+        b'{"event": "collected", "count": ' + b"9" * 5000 + b"}",
+        b'{"event": "collected", "count": ' + b"9" * 4299 + b"}",
+        b'{"event": "phase", "id": "x", "duration": ' + b"9" * 400 + b"}",
+        b'{"event": "phase", "id": "x", "duration": NaN}',
+        b'{"event": "phase", "id": ["x"], "when": 7, "outcome": {}}',
+        b'{"event": "end", "status": ' + b"9" * 4299 + b', "counts": {"passed": 1e999}}',
+        b'["event"]',
+        b"\xff\xfe",
+    ],
+    ids=lambda line: line[:34].decode("ascii", "replace"),
+)
+def test_no_record_raises(line: bytes) -> None:
+    """What raised would be called the machine's failure, and keep a patch out of the score."""
+    for report in (GOOD + line + b"\n", line + b"\n" + GOOD):
+        transcript = read_transcript(report)
+        assert "t.py::a" in READ(report)
+        assert len(str((transcript.collected, transcript.counts, transcript.ended_with))) < 200
+
+
+def test_what_no_database_takes_is_escaped() -> None:
+    record = {
+        "event": "phase", "id": "t.py::a", "when": "call", "outcome": "failed",
+        "message": "\ud800 is not \0 but \U0001f600",
+    }  # fmt: skip
+    found = READ(GOOD + json.dumps(record).encode() + b"\n")["t.py::a"]
+    assert found.message == "\\ud800 is not \\x00 but \U0001f600"
+
+
+def test_records_of_another_nonce_are_counted() -> None:
+    raw = b'\nmine . {"event": "begin"}\n\nyours . {"event": "end", "status": 0}\n'
+    assert authentic(raw, "mine") == (b'{"event": "begin"}\n', 1)
