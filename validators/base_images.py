@@ -17,7 +17,11 @@ import uv
 from validators import debian, interpreters
 from validators.archive import pack
 from validators.engine import GUEST_UID, TREE, VENV, Container, ContainerEngine, NotPulled, Progress
-from validators.errors import EngineUnavailableError, UnknownRecipeError
+from validators.errors import (
+    EngineUnavailableError,
+    PythonUnavailableError,
+    UnknownRecipeError,
+)
 from validators.model import BuildSettings, Image, Limits
 
 BASE_LABEL = "miner.base"
@@ -93,8 +97,8 @@ def base_image(
 
     `settings.base_images` is "pull", "build" or "auto" (one made before, else pull, else build).
     Raises UnknownRecipeError when the version is none, or cannot be had here by any way allowed;
-    EngineUnavailableError when the engine or the Debian mirror failed, or when only a registry that
-    cannot be reached may have it.
+    EngineUnavailableError when the engine or the Debian mirror failed, PythonUnavailableError when
+    only a registry that cannot be reached may have it.
     """
     if not re.fullmatch(r"3\.\d{1,2}", python):
         raise UnknownRecipeError(f"{python!r} is no Python version: give one like 3.12.")
@@ -111,7 +115,7 @@ def base_image(
         if "built" in allowed and interpreters.available(python):
             return _built(engine, python, progress), "built"
     if missed is NotPulled.UNREACHABLE:
-        raise EngineUnavailableError(_unreachable(python, settings))
+        raise PythonUnavailableError(_unreachable(python, settings))
     raise UnknownRecipeError(_nowhere(python, settings))
 
 

@@ -2,6 +2,7 @@
 
 ValidatorError                     exit 1
 ├── EngineUnavailableError         exit 75  retry: the daemon is gone, the disk is full
+│   └── PythonUnavailableError             a Python that only a silent registry may have
 ├── EngineTooOldError              exit 69  a person has to act
 └── UnknownRecipeError             exit 65  names a language, runner or Python we do not know
 """
@@ -17,6 +18,10 @@ class EngineUnavailableError(ValidatorError):
     """The engine, host or index failed, not the guest. Nothing was decided; try again later."""
 
     exit_code = 75
+
+
+class PythonUnavailableError(EngineUnavailableError):
+    """Only a registry that is silent now may have this Python; tasks of others go on."""
 
 
 class EngineTooOldError(ValidatorError):

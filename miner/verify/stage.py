@@ -27,7 +27,7 @@ from miner.progress import Progress
 from miner.verify.bench import Bench, examine
 from miner.verify.judgement import judge, outcome, unusable
 from miner.verify.recipes import stored_recipes
-from validators.errors import EngineTooOldError
+from validators.errors import EngineTooOldError, PythonUnavailableError, UnknownRecipeError
 from validators.model import Examination, Policy, Task, Tree
 
 VERIFIER_VERSION = 2
@@ -244,6 +244,8 @@ class _Shift:
                 raise error
             case BrokenExecutor():
                 self._broken(candidate, error)
+            case UnknownRecipeError() | PythonUnavailableError():
+                self._stays_due(candidate, str(error))
             case Exception():
                 # whatever it was, it is recorded with the candidate, which stays due
                 self._failed(candidate, told(error))

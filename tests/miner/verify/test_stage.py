@@ -35,7 +35,13 @@ from tests.miner.store.samples import (
     refused,
     repo,
 )
-from validators.errors import EngineTooOldError, EngineUnavailableError
+from validators.errors import (
+    EngineTooOldError,
+    EngineUnavailableError,
+    PythonUnavailableError,
+    UnknownRecipeError,
+    ValidatorError,
+)
 from validators.model import QUICK, Examination, Recipe, Task, Tree, Verdict
 
 NO_ENGINE = EngineUnavailableError("No engine answers; start Docker.")
@@ -245,6 +251,19 @@ def test_failures_in_a_row_give_the_pass_up(line: Line) -> None:
         line.verify(workshop, in_flight=1)
     assert len(workshop.asked) == 3
     assert live(line.database) == 0
+
+
+@pytest.mark.parametrize("kind", [UnknownRecipeError, PythonUnavailableError])
+def test_a_python_that_is_not_to_be_had_keeps_no_other_from_being_verified(
+    line: Line, kind: type[ValidatorError]
+) -> None:
+    found = line.candidates(*range(1, 9))
+    missing: dict[str, Answer] = {
+        one.instance_id: kind("No Python 3.14 here.") for one in found if one.pull_number > 2
+    }
+    report = line.verify(FakeWorkshop(answers(found) | missing), in_flight=1)
+    assert report.done == 2
+    assert report.counts["machinery_failed"] == len(missing) * 2  # the first is tried again at once
 
 
 def test_an_old_engine_is_passed_on_and_everything_released(line: Line) -> None:
