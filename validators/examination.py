@@ -158,7 +158,9 @@ def _files(task: Task) -> Mapping[str, str]:
 def _next(attempt: Attempt, repairs: Sequence[Recipe], queue: Sequence[Recipe]) -> list[Recipe]:
     """The likeliest repair first, unless nobody knows what failed; its alternatives last."""
     failure = attempt.failure
-    if failure is not None and failure.failure_class is FailureClass.OTHER:
+    unknown = failure is not None and failure.failure_class is FailureClass.OTHER
+    # what was learned at other commits may be of other times: this tree's own proposals go first
+    if unknown or attempt.recipe.origin == "stored":
         return [*queue, *repairs]
     return [*repairs[:1], *queue, *repairs[1:]]
 

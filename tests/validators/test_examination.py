@@ -136,6 +136,24 @@ def test_when_a_stored_recipe_fails_the_proposals_follow() -> None:
     assert found.verdict.accepted
 
 
+def test_repairs_of_what_was_learned_at_other_times_wait_for_the_proposals() -> None:
+    stored = Recipe(language="python", python="3.7", requirements=("old",), origin="stored")
+    wrong = Outcome(exit_code=1, output=b"The Python version (3.7) does not satisfy Python>=3.8\n")
+    engine = InstallingEngine(
+        scripts=GOOD, answer=lambda line: wrong if line.endswith("\nold\n") else None
+    )
+    found = examine(
+        TASK,
+        engine=engine,
+        policy=QUICK,
+        stored=[stored],
+        settings=BuildSettings(attempts=2),
+        progress=silent,
+    )
+    assert found.verdict.accepted
+    assert [attempt.recipe.origin for attempt in found.attempts] == ["stored", "proposed"]
+
+
 def test_tests_that_were_seen_are_not_tried_elsewhere() -> None:
     same = Script(records=passing(OLD, NEW))
     found = _examine([same, same])
