@@ -40,15 +40,17 @@ def _short(tag: str) -> str:
 def caches(api: APIClient) -> Sequence[Cache]:
     """All caches, the oldest first. An engine that measures no volumes says size 0."""
     with machinery("list caches"):
-        volumes = api.df().get("Volumes") or []
+        volumes = api.volumes(filters={"name": CACHE_PREFIX}).get("Volumes") or []
+        measured = api.df().get("Volumes") or []  # podman's have no dates
+    sizes = {each["Name"]: (each.get("UsageData") or {}).get("Size") for each in measured}
     found = [
         Cache(
             volume=str(each["Name"]),
-            size_bytes=max(int((each.get("UsageData") or {}).get("Size") or 0), 0),
+            size_bytes=max(int(sizes.get(each["Name"]) or 0), 0),
             created_at=datetime.fromisoformat(str(each["CreatedAt"])),
         )
         for each in volumes
-        if str(each["Name"]).startswith(CACHE_PREFIX)
+        if str(each["Name"]).startswith(CACHE_PREFIX)  # the filter takes it anywhere in a name
     ]
     return tuple(sorted(found, key=lambda each: (each.created_at, each.volume)))
 
