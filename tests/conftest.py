@@ -7,6 +7,7 @@ gate never passes because its machine lost a daemon.
 
 import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -22,6 +23,15 @@ SERVICES = ("docker", "postgres", "network")
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 ENGINE_ENV = "MINER_ENGINE"
 POSTGRES_ENV = "MINER_TEST_POSTGRES_URL"
+
+
+def pytest_configure() -> None:
+    """Ctrl-C works for the commands that tests start, even when we run behind `&` or nohup.
+
+    There a shell has it ignored, and what is ignored is inherited.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -30,7 +30,7 @@ def packages_of(paths: Iterable[str]) -> Sequence[str]:
     """Top-level packages and modules in the root and in `src`: an editable install lists them."""
     found = set()
     for path in map(PurePosixPath, paths):
-        parts = path.parts[1:] if path.parts[0] in {"src", "lib"} else path.parts
+        parts = path.parts[1:] if path.parts[:1] in {("src",), ("lib",)} else path.parts
         if path.suffix == ".py" and parts:
             found.add(parts[0])
     return tuple(sorted(found))

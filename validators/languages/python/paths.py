@@ -223,12 +223,12 @@ def _test_folders(path: PurePosixPath) -> Iterator[PurePosixPath]:
 
 
 def _is_shipped_tool(path: PurePosixPath) -> bool:
-    parts = path.parts[1:] if path.parts[0] in {"src", "lib"} else path.parts
+    parts = path.parts[1:] if path.parts[:1] in {("src",), ("lib",)} else path.parts
     return any(parts[:2] == tool for tool in _SHIPPED_TEST_TOOLS)
 
 
 def _is_ci(path: PurePosixPath) -> bool:
-    if path.parts[0].lower() in _CI_FOLDERS and len(path.parts) > 1:
+    if len(path.parts) > 1 and path.parts[0].lower() in _CI_FOLDERS:
         return path.suffix.lower() not in _DOC_SUFFIXES
     return len(path.parts) == 1 and path.name.lower() in _CI_NAMES
 

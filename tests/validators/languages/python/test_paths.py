@@ -80,6 +80,7 @@ CASES = [
     ("fixtures/x.json", OTHER),
     ("humanize/locale/fr_FR/LC_MESSAGES/humanize.mo", OTHER),
     ("setup.py", SOURCE),
+    (".", OTHER),  # no file at all, but a patch may say so
     ("src/pkg/_speedups.c", SOURCE),
     ("src/pkg/docs/render.py", SOURCE),
 ]
