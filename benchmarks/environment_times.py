@@ -22,10 +22,10 @@ from pathlib import Path, PurePosixPath
 from statistics import median
 
 from benchmarks.environments import Subject, released
-from miner.config import system_certificates
 from miner.demo.sdists import SdistCache
 from validators import installation
 from validators.base_images import base_image, trust
+from validators.certificates import system_certificates
 from validators.engine import TREE, ContainerEngine
 from validators.engines import connect
 from validators.environment import build_environment

@@ -26,8 +26,8 @@ from packaging.version import InvalidVersion, Version
 from pypi_simple import PyPISimple
 
 from benchmarks.made import MADE
-from miner.config import system_certificates
 from miner.demo.sdists import Sdist, SdistCache, source_tree
+from validators.certificates import system_certificates
 from validators.engine import ContainerEngine
 from validators.engines import connect
 from validators.environment import build_environment

@@ -26,9 +26,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from miner.config import system_certificates
 from miner.git import Mirrors
 from miner.publish.formats import jsonl
+from validators.certificates import system_certificates
 from validators.engine import TREE, ContainerEngine
 from validators.engines import connect
 from validators.environment import build_environment

@@ -17,6 +17,7 @@ from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_vali
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from miner.errors import ConfigError
+from validators.certificates import system_certificates
 
 PREFIX = "MINER_"
 TEST_PREFIX = "MINER_TEST_"
@@ -24,22 +25,6 @@ TEST_PREFIX = "MINER_TEST_"
 
 _PASSWORD_OPTION = re.compile(r"([?&]\w*pass\w*=)([^&]*)", re.IGNORECASE)
 """libpq's options may stand in the URL's query: password, sslpassword, passfile."""
-
-_SYSTEM_CERTIFICATES = (
-    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Alpine
-    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora, RHEL
-    "/etc/ssl/cert.pem",  # macOS, BSD
-)
-
-
-def system_certificates() -> Path | None:
-    """The file of what this machine trusts, or None.
-
-    Installs in containers are to trust it too: behind a company's TLS proxy nothing else works.
-    SSL_CERT_FILE is OpenSSL's name for it.
-    """
-    named = (os.environ.get("SSL_CERT_FILE"), *_SYSTEM_CERTIFICATES)
-    return next((Path(name) for name in named if name and Path(name).is_file()), None)
 
 
 class Settings(BaseSettings):
@@ -165,6 +150,11 @@ class Settings(BaseSettings):
         except OSError as error:
             raise ValueError(f"{value} cannot be read ({error.strerror})") from None
         return value
+
+    @property
+    def named_bundle(self) -> Path | None:
+        """The bundle that a person named: a path of ours means nothing on another machine."""
+        return self.ca_bundle if "ca_bundle" in self.model_fields_set else None
 
     def apps(self) -> tuple["GitHubApp", ...]:
         """The App installations with their keys. ConfigError when a key cannot be read."""

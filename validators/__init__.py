@@ -8,6 +8,7 @@ Environments   environment.py  recipe → environment image        install.py  t
                installation.py, dockerfile.py  its commands (pure)
                repository.py  a tree as git's only commit (pure)
                archive.py  files for a container (pure)
+               certificates.py  what the machine trusts
                infra.py  marks of a broken machine       tree.py, patched_text.py  reading a tree
 One run        run.py  a fresh container, patches on, tests under limits → Run
                reporter.py  the one-file plug-in that reports from inside the tests

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from validators.base_images import base_image, trust
+from validators.certificates import system_certificates
 from validators.engine import ContainerEngine, Progress
 from validators.errors import UnknownRecipeError
 from validators.install import Install, StepFailedError
@@ -76,7 +77,7 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
             tree=tree,
             recipe=recipe,
             settings=settings,
-            trust=trust(container, settings.ca_bundle),
+            trust=trust(container, settings.ca_bundle or system_certificates()),
             progress=progress,
         )
         try:

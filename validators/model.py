@@ -41,7 +41,7 @@ class BuildSettings:
     """How images are made here. None of it may end up in an exported artefact."""
 
     base_images: str = "auto"  # "auto" | "pull" | "build"
-    ca_bundle: Path | None = None  # for installs behind a TLS proxy
+    ca_bundle: Path | None = None  # for installs behind a TLS proxy; None: what the machine trusts
     index_url: str | None = None  # another package index
     attempts: int = 6  # recipes tried for one task at the most
 

@@ -98,7 +98,7 @@ class House:
         """What any worker needs to examine and grade."""
         settings = BuildSettings(
             base_images=self.settings.base_images,
-            ca_bundle=self.settings.ca_bundle,
+            ca_bundle=self.settings.named_bundle,
             index_url=self.settings.index_url,
         )
         here = self.settings.executor == "threads"

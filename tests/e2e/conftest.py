@@ -15,6 +15,7 @@ from miner import config
 from miner.cli import run
 from miner.demo import Forge, ForgeData, build_forge, made_forge, serve
 from miner.progress import SilentProgress
+from validators.certificates import system_certificates
 
 DEMO_S = 1200
 
@@ -98,7 +99,7 @@ def forge_data(tmp_path_factory: pytest.TempPathFactory) -> ForgeData:
     """The demo's repositories (fetched once a session)."""
     return build_forge(
         tmp_path_factory.mktemp("forge"),
-        ca_bundle=config.system_certificates(),
+        ca_bundle=system_certificates(),
         progress=SilentProgress(),
     )
 

@@ -33,6 +33,7 @@ def test_what_the_machine_trusts_is_trusted_when_nothing_is_named(
     shutil.copy(certifi.where(), bundle)
     monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
     assert config.load().ca_bundle == bundle
+    assert config.load().named_bundle is None  # another machine has its own
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
     found = config.load().ca_bundle
     assert found is None or found.is_relative_to("/etc")

@@ -4,7 +4,7 @@ import io
 import tarfile
 from collections.abc import Mapping
 
-from miner.config import system_certificates
+from validators.certificates import system_certificates
 
 SAMPLE: Mapping[str, bytes] = {
     "pyproject.toml": (
