@@ -149,6 +149,7 @@ class _Shift:
         self._heartbeat = Heartbeat(self._beat, every_s=HEARTBEAT_S)
         self._counts: Counter[str] = Counter()
         self._row = 0  # failures of the machinery without a result between them
+        self._aside: dict[str, str] = {}  # why a held one is not tried again in this pass
         self._last_error: str | None = None
         self._given_up: str | None = None
 
@@ -245,7 +246,7 @@ class _Shift:
             case BrokenExecutor():
                 self._broken(candidate, error)
             case UnknownRecipeError() | PythonUnavailableError():
-                self._stays_due(candidate, str(error))
+                self._set_aside(candidate, str(error))
             case Exception():
                 # whatever it was, it is recorded with the candidate, which stays due
                 self._failed(candidate, told(error))
@@ -280,6 +281,15 @@ class _Shift:
     def _stays_due(self, candidate: Candidate, error: str) -> None:
         """It could not be verified, which says nothing of the others."""
         self._release(candidate, error)
+        self._tell_failed(candidate, error)
+
+    def _set_aside(self, candidate: Candidate, error: str) -> None:
+        """It will not fare better in this pass: its lease is kept until the end, so that a registry
+        that is silent for a night costs it one attempt, not all."""
+        self._aside[candidate.instance_id] = error
+        self._tell_failed(candidate, error)
+
+    def _tell_failed(self, candidate: Candidate, error: str) -> None:
         self._counts["machinery_failed"] += 1
         self._last_error = error
         self._progress.advance(Stage.VERIFY, f"{candidate.instance_id}: stays due: {error}")
@@ -308,7 +318,7 @@ class _Shift:
             self._bench.close()
         for candidate in list(self._held.values()):
             with suppress(MinerError):  # it runs out, or is seen to be dead
-                self._release(candidate, None)
+                self._release(candidate, self._aside.get(candidate.instance_id))
 
     def _report(self, started_at: datetime) -> StageReport:
         counts = Counter(self._counts)
