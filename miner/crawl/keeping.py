@@ -128,13 +128,15 @@ class Errand:
         self.repo = repo
         self._waiting: Queue[Batch | _End | None] = Queue()
         self._room = threading.Semaphore(BATCHES_WAITING)
-        self._failed = False
+        self.failed = False
 
     def put(self, batch: Batch) -> bool:
         """Hand over a batch; False when storing has failed and no more is wanted."""
+        if self.failed:  # nobody takes any more: there would be no room ever
+            return False
         self._room.acquire()
         self._waiting.put(batch)
-        return not self._failed
+        return not self.failed
 
     def finish(self, *, watermark: datetime | None, mark: str | None) -> None:
         """All was told."""
@@ -152,7 +154,7 @@ class Errand:
 
     def fail(self) -> None:
         """Let the asking go on, to see that no more is wanted."""
-        self._failed = True
+        self.failed = True
         self._room.release()
 
 

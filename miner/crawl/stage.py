@@ -234,6 +234,8 @@ class _Pass:
         top = since_then if start is None else max(start, since_then)
         moved = _placeless(self._source.pages(errand.repo, since=top))
         newest = max(self._hand_over(errand, moved) or place.newest, place.newest)
+        if errand.failed:
+            return newest
         rest = self._source.pages(errand.repo, since=start, after=place.after)
         return self._hand_over(errand, rest, newest=newest)
 

@@ -1,10 +1,12 @@
 """The crawl's loop: watermarks, mirrors, failures, and being killed."""
 
+import json
 import random
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,16 @@ import pytest
 
 from miner.crawl.github import GitHub
 from miner.crawl.stage import IncompleteError, crawl
-from miner.errors import ConfigError, NoPermissionError, RateLimitedError
+from miner.errors import (
+    ConfigError,
+    NoPermissionError,
+    RateLimitedError,
+    SourceUnavailableError,
+)
 from miner.git import Mirrors
 from miner.http import HttpClient
-from miner.model import Gate, MergeMethod, StageReport
-from miner.progress import SilentProgress
+from miner.model import Gate, MergeMethod, Place, PullRequest, StageReport
+from miner.progress import Progress, SilentProgress
 from miner.wire import Request, Response, Token
 from tests.miner.crawl.fake_github import BASE_URL, FakeGitHub, answered, at, pull, repository
 from tests.miner.crawl.memory_store import KilledError, MemoryStore
@@ -36,6 +43,7 @@ class Scene:
         self.fake = fake
         self.mirrors = Mirrors(folder / "mirrors")
         self.store = MemoryStore(names=[repo["name"] for repo in fake.repos])
+        self.progress: Progress = SilentProgress()
 
     def crawl(self, *repos: str, since: datetime | None = None) -> StageReport:
         """One crawl, by a process of its own: nothing is remembered but store and mirrors."""
@@ -50,7 +58,7 @@ class Scene:
             repos=repos,
             since=since,
             now=lambda: NOW,
-            progress=SilentProgress(),
+            progress=self.progress,
         )
 
 
@@ -396,6 +404,50 @@ def test_what_was_told_before_a_failure_is_stored(scene: Scene) -> None:
     with pytest.raises(RateLimitedError):
         scene.crawl()
     assert len(scene.store.pulls) == 20
+
+
+@dataclass
+class FullQueue(SilentProgress):
+    """Says when the fourth batch is handed over, and notes what was read."""
+
+    full: threading.Event = field(default_factory=threading.Event)
+    notes: list[str] = field(default_factory=list)
+
+    def advance(self, what: str, note: str, *, by: int = 1) -> None:  # noqa: ARG002
+        """See Progress."""
+        self.notes += [note] if "pulls read" in note else []
+        if len(self.notes) == 4:
+            self.full.set()
+
+
+@dataclass
+class FailingStore(MemoryStore):
+    """Fails at the first pulls, once as much is waiting as may."""
+
+    full: threading.Event = field(default_factory=threading.Event)
+
+    def save_pulls(self, pulls: Sequence[tuple[PullRequest, bytes]]) -> None:  # noqa: ARG002
+        """See Store."""
+        self.full.wait()
+        raise SourceUnavailableError("the disk is full")
+
+
+@pytest.mark.timeout(20)
+def test_a_failed_store_ends_the_asking_also_where_a_place_is_kept(
+    tmp_path: Path, upstream: Sequence[Node]
+) -> None:
+    repo = deepcopy(upstream[0])
+    repo["pulls"] += many_pulls(450)
+    scene = Scene(tmp_path, FakeGitHub(repo))
+    place = Place(after=json.dumps([at(28), 999]), newest=datetime(2023, 1, 1, tzinfo=UTC))
+    progress = FullQueue()
+    scene.progress = progress
+    scene.store = FailingStore(names=["o/r"], places={1: place}, full=progress.full)
+    with pytest.raises(IncompleteError, match="the disk is full"):
+        scene.crawl()
+    assert len(progress.notes) == 4  # nothing behind the place was read
+    assert scene.store.places == {1: place}
+    assert [name for name, _ in scene.store.failures] == ["o/r"]
 
 
 def test_interrupted_it_ends_at_once_and_goes_on_later(two: Scene) -> None:
