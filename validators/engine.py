@@ -135,8 +135,8 @@ class ContainerEngine(Protocol):
     ) -> AbstractContextManager[Container]:
         """A container for installs: network, writable and bounded disk.
 
-        `cache` names a uv cache that outlives it. The guest may write there whatever it likes: only
-        installs that trust each other share one.
+        `cache` names a uv cache that outlives it; without a name it goes with the container. The
+        guest may write there whatever it likes: only installs that trust each other share one.
         """
         ...
 

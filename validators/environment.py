@@ -48,7 +48,7 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
     recipe: Recipe,
     *,
     patches: Sequence[bytes],
-    repository: str,
+    repository: str | None,
     engine: ContainerEngine,
     settings: BuildSettings,
     progress: Progress,
@@ -57,8 +57,9 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
 
     `patches` (test and gold) are used only where they touch files that declare dependencies: then
     those of both states are in the environment. `repository` names whose package cache is used:
-    what one repository's builds leave there reaches no other. Raises EngineUnavailableError when
-    the machine or the package index failed, UnknownRecipeError for a Python we do not know.
+    what one repository's builds leave there reaches no other; with None nothing is left. Raises
+    EngineUnavailableError when the machine or the package index failed, UnknownRecipeError for a
+    Python we do not know.
     """
     if recipe.python not in (known := RELEASED_AT | UNTESTED):
         raise UnknownRecipeError(

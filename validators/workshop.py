@@ -20,7 +20,6 @@ from validators.model import (
     Policy,
     Recipe,
     Task,
-    repository_of,
 )
 
 _LOG = logging.getLogger(__name__)
@@ -74,7 +73,7 @@ class Workshop:
             task.tree,
             task.recipe,
             patches=(),
-            repository=repository_of(task.instance_id),
+            repository=None,  # its row may be a stranger's: none may leave anything for miners
             engine=engine,
             settings=self.settings,
             progress=lambda line: progress(f"{task.instance_id}: {line}"),

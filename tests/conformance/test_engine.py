@@ -358,8 +358,9 @@ def test_a_commit_keeps_the_disk_but_not_the_work_places(
 ) -> None:
     tag = "miner-test:commit"
     with engine.install(base, Limits(network=True)) as container:
-        sh(container, f"echo kept >/opt/venv/kept; touch {TREE}/gone /tmp/gone")
+        sh(container, f"echo kept >/opt/venv/kept; touch {TREE}/gone /tmp/gone $UV_CACHE_DIR/gone")
         made = container.commit(tag, labels={"miner.test": "commit", "miner.words": WORDS})
+    cached = "find /var/cache/uv -type f"
     try:
         assert engine.find(tag) == made
         found = {each.image.tag: each.labels for each in engine.images(label="miner.test")}
@@ -367,7 +368,7 @@ def test_a_commit_keeps_the_disk_but_not_the_work_places(
         assert not found[tag]["miner.owner"]
         assert called(engine_address, tag) == ([], ["/bin/bash"])
         with engine.run(made, LIMITS) as container:
-            assert sh(container, f"cat /opt/venv/kept; ls {TREE} /tmp").split() == [
+            assert sh(container, f"cat /opt/venv/kept; ls {TREE} /tmp; {cached}").split() == [
                 "kept",
                 "/testbed:",
                 "/tmp:",

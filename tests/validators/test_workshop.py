@@ -1,7 +1,9 @@
 """The workshop: picklable settings that examine a task and grade patches on a real engine."""
 
 import pickle
+import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -124,3 +126,18 @@ class TestReal:
         gone = environment.recipe.with_lock("iniconfig==2.0.0 \\\n    --hash=sha256:" + "0" * 64)
         with pytest.raises(EngineUnavailableError, match="rebuilt from its lock"):
             workshop.grade(_grading_task(examination, gone), model_patch=PATCH)
+
+    def test_what_a_strangers_row_installs_reaches_no_package_cache(
+        self, workshop: Workshop, examination: Examination
+    ) -> None:
+        victim = f"o__{uuid.uuid4().hex}"
+        environment = examination.environment
+        assert environment is not None
+        hostile = replace(environment.recipe, pre_install=("false",))
+        task = replace(_grading_task(examination, hostile), instance_id=f"{victim}-1")
+        with pytest.raises(EngineUnavailableError, match="pre_install"):
+            workshop.grade(task, model_patch=PATCH)
+        engine = connect(HERE)
+        left = [each for each in engine.caches() if each.volume.endswith(victim)]
+        assert not any(engine.remove_cache(each) for each in left)
+        engine.close()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from docker.types import LogConfig, Ulimit
+from docker.types import LogConfig, Mount, Ulimit
 
 from validators.engine import GUEST_UID, KIT, TREE, VENV
 from validators.engines.channel import MAIN_SCRIPT
@@ -14,7 +14,7 @@ from validators.model import Limits
 
 GUEST_HOME = "/home/guest"
 UV_CACHE = "/var/cache/uv"
-"""Where uv's cache is in an install container: a volume that outlives it, where one is named."""
+"""Where uv's cache is in an install container: a volume, which outlives it where it is named."""
 
 CACHE_PREFIX = "miner-uv-cache-"
 """Names the volumes of uv's caches. uv does not check again what it once unpacked, and what builds
@@ -100,6 +100,8 @@ def install_config(limits: Limits, habits: Habits, *, cache: str | None) -> dict
     }
     if cache is not None:
         config["binds"] = {cache_volume(cache): {"bind": UV_CACHE, "mode": "rw"}}
+    else:  # one without a name is removed with its container, and never in what is committed
+        config["mounts"] = [Mount(target=UV_CACHE, source=None)]
     if not limits.network:
         config["network_mode"] = "none"
     return config

@@ -57,7 +57,9 @@ def test_filled_work_places_stay_below_the_memory_limit() -> None:
 def test_an_install_mounts_the_named_cache_and_no_host_path() -> None:
     config = install_config(LIMITS, DOCKER, cache="pallets__click")
     assert list(config["binds"]) == ["miner-uv-cache-pallets__click"]
-    assert "binds" not in install_config(LIMITS, DOCKER, cache=None)
+    unnamed = install_config(LIMITS, DOCKER, cache=None)
+    assert "binds" not in unnamed
+    assert [(each["Type"], each["Source"]) for each in unnamed["mounts"]] == [("volume", None)]
     assert "network_mode" not in config
     assert config["cap_drop"] == ["ALL"]
     assert "SYS_ADMIN" not in config["cap_add"]
