@@ -19,6 +19,8 @@ from miner.errors import MalformedPayloadError, MinerError, SourceUnavailableErr
 from miner.http import HttpClient
 from miner.model import Clock, Repo
 
+_BAD_CURSOR = "INVALID_CURSOR_ARGUMENTS"
+
 _log = logging.getLogger(__name__)
 
 
@@ -165,9 +167,13 @@ def _connection(answer: Answer | None) -> dict[str, object] | None:
 
 
 def _without_pulls(answer: Answer, name: str, after: str | None) -> MinerError:
-    """Why there is no list of pulls: the repository is gone, or `after` is no place in it."""
+    """Why there is no list of pulls: the repository is gone, or `after` is no place in it.
+
+    Only a clear no says the latter: a passing null must not cost the place.
+    """
     error = missing(answer, name)
-    if after is not None and isinstance(error, SourceUnavailableError):
+    refused = any(problem.type == _BAD_CURSOR for problem in answer.problems)
+    if after is not None and refused and isinstance(error, SourceUnavailableError):
         return LostPlaceError(str(error))
     return error
 

@@ -609,6 +609,26 @@ def test_a_place_that_is_known_no_more_begins_from_the_top() -> None:
     assert len(listed(source, source.repo("o/r"), after="x")) == 4
 
 
+@pytest.mark.parametrize("kind", ["INTERNAL", "SERVICE_UNAVAILABLE", "", None])
+def test_a_passing_null_is_no_lost_place(kind: str | None) -> None:
+    fake = FakeGitHub(repository(pulls=[pull(n) for n in range(1, 5)]))
+    problems = [] if kind is None else [{"type": kind, "message": "no cursor is invalid"}]
+    after: list[str | None] = []
+
+    def refuse(request: Request) -> Response | None:
+        asked = json.loads(request.body or "{}").get("variables", {})
+        if "pulls" not in asked:
+            return None
+        after.append(asked["after"])
+        return answered(request, {"data": {"repository": None}, "errors": problems})
+
+    fake.faults.append(refuse)
+    source = source_of(fake)
+    with pytest.raises(SourceUnavailableError, match="o/r"):
+        listed(source, source.repo("o/r"), after="x")
+    assert after == ["x"]  # reading did not begin from the top: the place stays
+
+
 @pytest.mark.parametrize(
     ("kind", "error"),
     [
