@@ -246,6 +246,18 @@ def test_memory_is_told_when_only_a_child_was_killed(engine: DockerEngine, base:
         assert (outcome.exit_code, outcome.out_of_memory) == (0, True)
 
 
+def test_a_look_at_the_disk_takes_no_news_of_memory_from_the_command_that_runs(
+    engine: DockerEngine, base: Image
+) -> None:
+    script = "python -c 'x = bytearray(1 << 30)'; echo '<killed>'; cat"
+    with engine.install(base, LIMITS) as container:
+        talk = container.begin(("sh", "-c", script), workdir="/")
+        talk.until(b"<killed>", stdin=b"", timeout_s=60)
+        looked = container.look(("true",), timeout_s=20)
+        assert (looked.ok, looked.out_of_memory) == (True, False)
+        assert talk.end(stdin=b"", timeout_s=20).out_of_memory
+
+
 def test_a_run_has_loopback_its_own_name_and_nothing_else(container: Container) -> None:
     script = """
 import socket

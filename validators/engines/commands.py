@@ -40,6 +40,7 @@ class Command:
     root: bool = False
     workdir: str | None = None
     stdin: bytes | None = None
+    aside: bool = False  # a look of ours while others run: how memory did is told to them alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,12 +134,12 @@ class Commands:
                     exit_code=self._exit_code(exec_id),
                     duration_s=duration_s,
                     timed_out=ending is Ending.DEADLINE,
-                    out_of_memory=self._hit_memory_limit(),
+                    out_of_memory=not running.command.aside and self._hit_memory_limit(),
                 )
         except EngineUnavailableError:
             self._refuse_when_closing()
             killed_by_us = self.spent
-            if not self._died_of_its_guest():
+            if running.command.aside or not self._died_of_its_guest():
                 raise
             return Ended(
                 exit_code=KILLED,
@@ -209,7 +210,7 @@ class Commands:
         return dict(self._api.exec_inspect(exec_id))
 
     def _hit_memory_limit(self) -> bool:
-        """The kernel killed for memory since the last command."""
+        """The kernel killed for memory since the last command that was not aside."""
         if self.spent:
             return False
         kills = self._channel.drain(timeout_s=_SETTLE_S)

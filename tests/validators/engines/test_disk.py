@@ -47,7 +47,7 @@ class Installing:
     def overfill(self) -> None:
         self.killed.set()
 
-    def exec(self, command: tuple[str, ...], *, timeout_s: float, root: bool) -> Outcome:
+    def look(self, command: tuple[str, ...], *, timeout_s: float) -> Outcome:
         if "awk" in command[-1]:
             return Outcome(exit_code=0, output=self.new)
         said = self.free.pop(0) if len(self.free) > 1 else self.free[0]
