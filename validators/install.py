@@ -16,7 +16,7 @@ from validators.archive import pack
 from validators.engine import TREE, VENV, Container, Progress
 from validators.errors import EngineUnavailableError
 from validators.languages.python import failures
-from validators.languages.python.as_of import fallback
+from validators.languages.python.as_of import fallback, pins_pytest
 from validators.languages.python.build_inputs import declare_dependencies
 from validators.model import (
     BuildFailure,
@@ -27,6 +27,7 @@ from validators.model import (
     Recipe,
     Tree,
 )
+from validators.tree import read_tree
 
 SCRATCH = "/tmp/miner"  # noqa: S108  # a tmpfs of the container: never in what is committed
 _AFTER = f"{SCRATCH}/after"
@@ -132,7 +133,8 @@ class Install:
         if written is None:  # builds of packages ran, and may write there
             raise StepFailedError(_failure("resolve", FailureClass.OTHER, "the lock is no text"))
         lock = installation.without_project(written)
-        if (ancient := fallback(lock, self.recipe)) is not None:
+        ancient = fallback(lock, self.recipe)
+        if ancient is not None and not pins_pytest(self.recipe, read_tree(self.tree)):
             raise StepFailedError(_failure("resolve", FailureClass.REUPLOADED, ancient))
         return lock
 

@@ -143,6 +143,17 @@ def test_an_ancient_pytest_is_a_failure_with_its_version() -> None:
     assert built.detail == "pytest==8.0.0 for 2035-05-01"
 
 
+def test_an_ancient_pytest_that_a_file_of_the_tree_pins_is_as_it_should_be() -> None:
+    recipe = replace(
+        RECIPE,
+        lock=None,
+        requirements=("-r tests/requirements.txt",),
+        cutoff_at=datetime(2035, 5, 1, tzinfo=UTC),
+    )
+    tree = _tree({**SAMPLE, "tests/requirements.txt": b"pytest>=7,<8.1\n"})
+    assert isinstance(_scripted(InstallingEngine(scripts=()), recipe, tree=tree), Environment)
+
+
 @pytest.mark.parametrize(
     ("file", "step"), [("lock.txt", "install"), ("requirements.in", "resolve")]
 )

@@ -11,6 +11,7 @@ from validators.languages.python.as_of import (
     exemptions,
     fallback,
     past_fallback,
+    pins_pytest,
 )
 from validators.model import Recipe
 
@@ -70,6 +71,34 @@ def test_a_pytest_of_the_last_years_is_none(version: str) -> None:
 @pytest.mark.parametrize("line", ["pytest<4", "pytest == 3.5.1", "pytest~=3.5", "pytest!=8"])
 def test_what_the_recipe_asks_for_is_none(line: str) -> None:
     assert fallback(ANCIENT, replace(RECIPE, requirements=(line,))) is None
+
+
+PINNED = {
+    "tests/requirements.txt": b"-r more.txt\n-c ../constraints.txt\nsix\n",
+    "tests/more.txt": b"py.test-x\npytest-cov<3\npytest>=3.6, <4  # \xff\n",
+    "constraints.txt": b"PyTest==3.5.1 --hash=sha256:00\n",
+    "long.txt": b"--constraint=constraints.txt\n",
+    "circle.txt": b"-r circle.txt\npytest-cov<3\npytest>=3\n-r gone.txt\n",
+    "other.txt": b"pytest==3.5.1; python_version < '3.5'\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "pins"),
+    [
+        ("-r tests/requirements.txt", True),
+        ("-r tests/more.txt", True),
+        ("-c constraints.txt", True),
+        ("-r ./long.txt", True),
+        ("-r circle.txt", False),
+        ("-r other.txt", False),
+        ("pytest", False),
+        ("pytest<4; python_version ~= 'x'", False),
+        ("pytest[testing]>=3,<4", True),
+    ],
+)
+def test_a_pin_is_found_in_the_files_that_the_recipe_names(line: str, pins: bool) -> None:
+    assert pins_pytest(replace(RECIPE, requirements=(".[test]", line)), PINNED) is pins
 
 
 def test_where_pytest_was_that_old_it_is_none() -> None:
