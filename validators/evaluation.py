@@ -50,7 +50,7 @@ from validators.worktree import (
     talk_script,
 )
 
-GRADER_VERSION = 9
+GRADER_VERSION = 10
 """Part of every cache key of a grade: raised with every change by which some patch could get
 another grade."""
 

@@ -95,7 +95,8 @@ def _build(
         # it rewrites tests, and runs no code of the guest
         return None, outcome, _Built(seals=sealed(built, seals.paths))
     found = planting(before, layout(container, surroundings), surroundings)
-    stuck = () if not found.new or remove(container, found.new).ok else found.new
+    unwanted = (*found.new, *found.bytecode)
+    stuck = () if not unwanted or remove(container, unwanted).ok else unwanted
     changes = sorted({*changed(seals, built), *found.changed, *stuck})
     return (
         None,

@@ -13,28 +13,46 @@ from shlex import quote
 
 from validators.engine import TREE, Container
 from validators.model import Outcome
-from validators.restoration import CONFIGURATION, SHARED, Surroundings, import_roots, shadowed
+from validators.restoration import (
+    CONFIGURATION,
+    SHARED,
+    Surroundings,
+    before_a_test,
+    import_roots,
+    is_kept,
+    shadowed,
+)
 from validators.run import PREPARE_S
 from validators.sections import merged
 
 _ENTRY_POINTS = "entry_points.txt"
 _NAMES = (*sorted(CONFIGURATION | SHARED), _ENTRY_POINTS, "*.pth")
 _PARTED = "//parted"
+_BYTECODE = "__pycache__"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Files that configure test runs, by path (None: no regular file), and what can be imported."""
+    """Files that configure test runs, by path (None: no regular file), and what can be imported.
+
+    `compiled` are compiled modules and bytecode anywhere, and what hides some: links and folders
+    that cannot be read.
+    """
 
     files: Mapping[str, bytes | None]
     modules: frozenset[str]
+    compiled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planting:
-    """What a build did: `new` may go, `changed` cannot be undone. Paths are sorted."""
+    """What a build did: `new` may go, `changed` cannot be undone. Paths are sorted.
+
+    `bytecode` must go: nothing shows whether it is that of the tests, and Python makes it again.
+    """
 
     new: tuple[str, ...] = ()
+    bytecode: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
 
 
@@ -57,7 +75,9 @@ def planting(before: Layout | None, after: Layout | None, surroundings: Surround
     if before is None or after is None:
         return Planting(changed=("files that configure how tests run",))
     new = {path for path in after.modules - before.modules if shadowed(path, surroundings)}
-    changed = set()
+    appeared = after.compiled - before.compiled
+    new |= {path for path in appeared if before_a_test(PurePosixPath(path), surroundings)}
+    changed = {*appeared} & _folders_of_tests(surroundings)
     for path in {*before.files, *after.files}:
         old, found = before.files.get(path, b""), after.files.get(path, b"")
         if old == found and (path in before.files) == (path in after.files):
@@ -69,7 +89,11 @@ def planting(before: Layout | None, after: Layout | None, surroundings: Surround
             changed.add(path)
         else:
             new.add(path)
-    return Planting(new=tuple(sorted(new)), changed=tuple(sorted(changed)))
+    bytecode = {path for path in after.compiled if PurePosixPath(path).name == _BYTECODE}
+    bytecode |= {path for path in appeared if path.endswith(".pyc")}
+    return Planting(
+        new=tuple(sorted(new)), bytecode=tuple(sorted(bytecode)), changed=tuple(sorted(changed))
+    )
 
 
 def remove(container: Container, paths: Iterable[str]) -> Outcome:
@@ -89,25 +113,39 @@ for root in {folders}; do
         -o -path "$root/*/*" -name '__init__.*' \\) -printf '%p\\0' 2>/dev/null
 done
 printf '{_PARTED}\\0'
+find . -path ./.git -prune -o -name {_BYTECODE} -prune -print0 -o \\( -type l \
+    -o -type d \\( ! -readable -o ! -executable \\) -o ! -type d \\( -name '*.so' -o -name '*.pyc' \
+    -o -name '__init__.*' ! -name '__init__.py' \\) \\) -print0 2>/dev/null
+printf '{_PARTED}\\0'
 find . -path ./.git -prune -o \\( {names} \\) ! -type d -print0 |
     tar --create --null --no-recursion --files-from=- --file=- 2>/dev/null
 """
 
 
 def _read(outcome: Outcome) -> Layout | None:
-    names, parted, packed = outcome.output.partition(f"{_PARTED}\0".encode())
-    if not outcome.ok or outcome.truncated or not parted:
+    modules, *rest = outcome.output.split(f"{_PARTED}\0".encode(), maxsplit=2)
+    if not outcome.ok or outcome.truncated or len(rest) != 2:
         return None
     files: dict[str, bytes | None] = {}
     try:
-        with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+        with tarfile.open(fileobj=io.BytesIO(rest[1])) as tar:
             for member in tar:
                 opened = tar.extractfile(member) if member.isreg() else None
                 files[member.name.removeprefix("./")] = opened.read() if opened else None
     except tarfile.TarError:
         return None
+    return Layout(files=files, modules=_paths(modules), compiled=_paths(rest[0]))
+
+
+def _paths(names: bytes) -> frozenset[str]:
     paths = (name.decode("utf-8", "surrogateescape") for name in names.split(b"\0") if name)
-    return Layout(files=files, modules=frozenset(str(PurePosixPath(path)) for path in paths))
+    return frozenset(str(PurePosixPath(path)) for path in paths)
+
+
+def _folders_of_tests(surroundings: Surroundings) -> set[str]:
+    """A link in place of one, or one that cannot be read, could hold what is not seen here."""
+    kept = (path for path in surroundings.final_paths if is_kept(path, surroundings))
+    return {str(parent) for path in kept for parent in PurePosixPath(path).parents}
 
 
 def _differ(path: str, old: bytes | None, found: bytes | None) -> bool:

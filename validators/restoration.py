@@ -164,7 +164,7 @@ def _unwanted(path: str, surroundings: Surroundings) -> str | None:
         return "bytecode"
     if surroundings.language.classify(pure) is FileClass.TEST:
         return "stands at a test path"
-    return _before_a_test(pure, surroundings) or shadowed(path, surroundings)
+    return before_a_test(pure, surroundings) or shadowed(path, surroundings)
 
 
 def rivals(path: str) -> tuple[str, ...]:
@@ -174,8 +174,11 @@ def rivals(path: str) -> tuple[str, ...]:
     return (path.removesuffix(".py") + "/__init__.py",)
 
 
-def _before_a_test(path: PurePosixPath, surroundings: Surroundings) -> str | None:
-    """Python takes a folder before a module of its name, and compiled code before source."""
+def before_a_test(path: PurePosixPath, surroundings: Surroundings) -> str | None:
+    """Why what lies at `path` would be imported instead of a test, or None.
+
+    Python takes a folder before a module of its name, and compiled code before source.
+    """
     compiled = path.parent / path.name.partition(".")[0]
     for place in (compiled, *path.parents):
         module = f"{place}.py"

@@ -95,6 +95,33 @@ def test_what_is_changed_is_told(tmp_path: Path, path: str, text: str | None) ->
     assert after(tmp_path, {path: text}) == Planting(changed=(path,))
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("tests/conftest.so", "tests/conftest.cpython-312-x86_64-linux-gnu.so"),
+        *("tests/conftest/__init__.abi3.so", "tests/conftest/__init__.pyc"),
+    ],
+)
+def test_what_would_be_imported_instead_of_a_test_is_removed(tmp_path: Path, path: str) -> None:
+    assert path in after(tmp_path, {path: ""}).new
+
+
+def test_bytecode_is_removed_whoever_made_it(tmp_path: Path) -> None:
+    write(tmp_path, {"tests/__pycache__/old.pyc": "", "data/old.pyc": ""})
+    found = after(tmp_path, {"calc/__pycache__/a.pyc": "", "tests/new.pyc": ""})
+    assert found == Planting(bytecode=("calc/__pycache__", "tests/__pycache__", "tests/new.pyc"))
+
+
+def test_tests_behind_a_link_are_a_change(tmp_path: Path) -> None:
+    """Their bytecode could lie where nothing is looked for."""
+    write(tmp_path, BEFORE)
+    container = LocalContainer(Script(), folder=tmp_path)
+    before = layout(container, SURROUNDINGS)
+    (tmp_path / "tests").rename(tmp_path / "moved")
+    (tmp_path / "tests").symlink_to("moved")
+    assert "tests" in planting(before, layout(container, SURROUNDINGS), SURROUNDINGS).changed
+
+
 def test_links_are_not_followed(tmp_path: Path) -> None:
     write(tmp_path, {"evil/__init__.py": ""})
     write(tmp_path, BEFORE)
