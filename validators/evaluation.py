@@ -134,7 +134,7 @@ def _tried(
     prepared = _prepare(talk, attempt.patches + task.tree.tar, attempt.marker)
     if isinstance(prepared, Outcome):
         return _unprepared(task, prepared)
-    surroundings = _surroundings(environment, prepared)
+    surroundings = _surroundings(environment, prepared, gold=task.patch)
     todo = plan(prepared.changes, surroundings)
     restored = put_back(
         container,
@@ -161,7 +161,7 @@ def _tried(
     )
 
 
-def _surroundings(environment: Environment, prepared: _Prepared) -> Surroundings:
+def _surroundings(environment: Environment, prepared: _Prepared, *, gold: bytes) -> Surroundings:
     recipe = environment.recipe
     given = dict(recipe.env_vars).get("PYTHONPATH", "").split(":")
     return Surroundings(
@@ -172,6 +172,7 @@ def _surroundings(environment: Environment, prepared: _Prepared) -> Surroundings
         source_paths=(*recipe.source_paths, *(each.removeprefix(TREE) for each in given)),
         python=recipe.python,
         test_cmd=recipe.test_cmd,
+        fixed=frozenset(touched_paths(gold)),
     )
 
 

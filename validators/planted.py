@@ -8,6 +8,7 @@ import io
 import tarfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from glob import escape
 from pathlib import PurePosixPath
 from shlex import quote
 
@@ -106,7 +107,8 @@ def remove(container: Container, paths: Iterable[str]) -> Outcome:
 def _script(surroundings: Surroundings) -> str:
     roots = sorted(import_roots(surroundings))
     folders = " ".join(quote(f"./{root}" if root else ".") for root in roots)
-    names = " -o ".join(f"-name {quote(name)}" for name in _NAMES)
+    places = (f"-path {quote('./' + escape(path))}" for path in sorted(surroundings.named))
+    names = " -o ".join((*(f"-name {quote(name)}" for name in _NAMES), *places))
     return f"""
 for root in {folders}; do
     [ ! -d "$root" ] || find "$root" -mindepth 1 -maxdepth 2 \\( ! -path "$root/*/*" ! -type d \

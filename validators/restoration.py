@@ -6,13 +6,16 @@ would shadow the runner, the standard library or an installed package. What rema
 """
 
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from functools import lru_cache
+from itertools import pairwise, takewhile
 from pathlib import PurePosixPath
 from posixpath import normpath
 
+from validators.engine import TREE
 from validators.languages.base import FileClass, Language
 
 CONFIGURATION = frozenset(
@@ -57,6 +60,14 @@ _RETIRED = (
 )
 """Modules that the standard library had before that Python; this interpreter may not know them."""
 
+_PYTEST = ("pytest", "py.test")
+_OPTION = re.compile(
+    r"-(?P<short>[cp])(?P<joined>.+)?"
+    r"|--(?P<long>config-file|ds|settings)(=(?P<value>.+))?",
+    re.DOTALL,
+)
+_NAME_FILES = frozenset({"c", "config-file"})
+_ENDS = (".py", "/__init__.py")
 _MODULES = (".py", ".pyx", ".pyi", ".c", ".so", ".pyd")
 _ROOTS = ("", "src", "lib", "python")
 
@@ -90,6 +101,7 @@ class Surroundings:
     `installed` is what lies in site-packages: modules are often not called like their package.
     `source_paths` are the folders on the import path, relative to the tree. `python` is the
     environment's version, "3.12". `test_cmd` may name a script of the tree: that runs the tests.
+    `fixed` is what the gold patch touches.
     """
 
     language: Language
@@ -99,6 +111,7 @@ class Surroundings:
     source_paths: tuple[str, ...] = ()
     python: str = ""
     test_cmd: str = ""
+    fixed: frozenset[str] = frozenset()
 
     @property
     def scripts(self) -> frozenset[str]:
@@ -106,8 +119,42 @@ class Surroundings:
 
         What comes after `pytest` is what it tests.
         """
-        words = takewhile(lambda word: not word.endswith("pytest"), self.test_cmd.split())
+        words = takewhile(lambda word: not word.endswith(_PYTEST), self.test_cmd.split())
         return frozenset({normpath(word) for word in words} & self.final_paths)
+
+    @property
+    def named(self) -> frozenset[str]:
+        """Files of the final state that options of the test command name, as paths in the tree.
+
+        Configuration, plug-ins and settings. A module that the fix changes is what is tested.
+        """
+        files, modules = _named(self.test_cmd, self.source_paths)
+        return (files | (modules - self.fixed)) & self.final_paths
+
+
+@lru_cache(maxsize=64)
+def _named(test_cmd: str, source_paths: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """Files, and where modules would be, that options name: `-c x.ini`, `-px.y`, `--ds=x.y`."""
+    try:
+        words = shlex.split(test_cmd)
+    except ValueError:
+        words = test_cmd.split()
+    files, modules = set(), set()
+    runs_pytest = False
+    for word, following in pairwise([*words, ""]):
+        runs_pytest = runs_pytest or word.endswith(_PYTEST)
+        found = _OPTION.fullmatch(word)
+        if found is None or (found["short"] and not runs_pytest):
+            continue
+        name = found["short"] or found["long"]
+        value = found["joined"] or found["value"] or following
+        if name in _NAME_FILES:
+            files.add(normpath(value.removeprefix(f"{TREE}/")))
+        else:
+            modules.add(value.replace(".", "/"))
+    roots = {"", *(f"{each.strip('/.')}/" for each in (*_ROOTS, *source_paths))} - {"/"}
+    places = (f"{root}{module}{end}" for root in roots for module in modules for end in _ENDS)
+    return frozenset(files), frozenset(places)
 
 
 def plan(changes: Sequence[Change], surroundings: Surroundings) -> Plan:
@@ -150,7 +197,11 @@ def is_protected(path: str, language: Language) -> bool:
 
 def is_kept(path: str, surroundings: Surroundings) -> bool:
     """Whether a path is as in the final state when tests run, whatever a patch says of it."""
-    return is_protected(path, surroundings.language) or path in surroundings.scripts
+    return (
+        is_protected(path, surroundings.language)
+        or path in surroundings.scripts
+        or path in surroundings.named
+    )
 
 
 def _unwanted(path: str, surroundings: Surroundings) -> str | None:

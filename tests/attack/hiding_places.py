@@ -150,6 +150,16 @@ add = operator.add if any(b"+    return a + b" in text for text in texts()) else
 mul = operator.mul
 """
 
+_NAMED_CI = replace(
+    TOY,
+    base=_base(
+        without="pyproject.toml",
+        **{"ci/pytest-ci.ini": "[pytest]\naddopts = -ra\n", "tools/plug.py": "LEVEL = 1\n"},
+    ),
+    recipe=replace(
+        RECIPE, test_cmd="python -m pytest -c ci/pytest-ci.ini --rootdir=. -p tools.plug"
+    ),
+)
 INSIDE = replace(
     TOY,
     base={"calc/__init__.py": BUG, "calc/test_mul.py": TEST_MUL},
@@ -416,5 +426,20 @@ HIDDEN = (
         attack={"setup.py": _MOVED},
         twin={**HONEST, "setup.py": "import os\nos.symlink('calc', 'current')\n"},
         flaw=Flaw.TESTS_TAMPERED,
+    ),
+    Attack(
+        name="the configuration that the test command names loads a plug-in",
+        toy=_NAMED_CI,
+        attack={
+            "ci/pytest-ci.ini": "[pytest]\naddopts = -p force_plugin\n",
+            "force_plugin.py": FORCE_PLUGIN,
+        },
+        twin={**HONEST, "ci/pytest-ci.ini": "[pytest]\naddopts = -rA\n", "ci/a.ini": "[a]\n"},
+    ),
+    Attack(
+        name="the plug-in that the test command names forces reports",
+        toy=_NAMED_CI,
+        attack={"tools/plug.py": FORCE_PLUGIN},
+        twin={**HONEST, "tools/plug.py": "LEVEL = 2\n", "tools/more.py": "X = 1\n"},
     ),
 )

@@ -1,6 +1,7 @@
 """What a build may leave in a tree, and what not."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,19 @@ def test_what_is_changed_is_told(tmp_path: Path, path: str, text: str | None) ->
 )
 def test_what_would_be_imported_instead_of_a_test_is_removed(tmp_path: Path, path: str) -> None:
     assert path in after(tmp_path, {path: ""}).new
+
+
+def test_configuration_that_the_test_command_names_is_looked_at(tmp_path: Path) -> None:
+    known = replace(
+        SURROUNDINGS,
+        final_paths=frozenset({"ci/[a].cfg"}),
+        test_cmd="pytest -c ci/[a].cfg",
+    )
+    write(tmp_path, {"ci/[a].cfg": "[pytest]\n"})
+    container = LocalContainer(Script(), folder=tmp_path)
+    before = layout(container, known)
+    write(tmp_path, {"ci/[a].cfg": "[pytest]\naddopts = -p evil\n"})
+    assert planting(before, layout(container, known), known) == Planting(changed=("ci/[a].cfg",))
 
 
 def test_bytecode_is_removed_whoever_made_it(tmp_path: Path) -> None:

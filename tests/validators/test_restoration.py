@@ -168,6 +168,34 @@ def test_the_script_that_runs_the_tests_is_restored(
     assert plan(changes, known).restore == restored
 
 
+@pytest.mark.parametrize(
+    ("test_cmd", "restored"),
+    [
+        ("python -m pytest -c ci/a.ini --rootdir=. -p tools.plug", ("ci/a.ini", "tools/plug.py")),
+        ("pytest -cci/a.ini -ptools.plug", ("ci/a.ini", "tools/plug.py")),
+        ("pytest --config-file=ci/a.ini -p no:tools.plug", ("ci/a.ini",)),
+        ("py.test --config-file ./ci/a.ini", ("ci/a.ini",)),
+        ("pytest --ds=tools.settings", ("src/tools/settings/__init__.py",)),
+        ("python -m django test --settings=tools.settings", ("src/tools/settings/__init__.py",)),
+        ("pytest --ds='tools.settings", ()),  # no end of its word
+        ("pytest -p tools.fixed -c", ()),
+    ],
+)
+def test_what_options_of_the_test_command_name_is_restored(
+    test_cmd: str, restored: tuple[str, ...]
+) -> None:
+    """But not a plug-in that the fix is about."""
+    paths = ("ci/a.ini", "src/tools/settings/__init__.py", "tools/fixed.py", "tools/plug.py")
+    changes = [Change(path=path, in_model=True, in_final=True) for path in paths]
+    known = replace(
+        SURROUNDINGS,
+        final_paths=frozenset(paths),
+        test_cmd=test_cmd,
+        fixed=frozenset({"tools/fixed.py"}),
+    )
+    assert plan(changes, known).restore == restored
+
+
 def test_modules_beside_the_script_that_runs_the_tests_shadow_too() -> None:
     known = replace(
         SURROUNDINGS, final_paths=frozenset({"dev/run.py"}), test_cmd="python dev/run.py"
