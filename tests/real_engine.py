@@ -75,6 +75,15 @@ def called(address: str | None, tag: str) -> tuple[list[str], list[str]]:
         api.close()
 
 
+def end(address: str | None, container_id: str) -> None:
+    """Kill a container past our own code, as an operator or the machine would."""
+    api = APIClient(base_url=address or HERE or "unix:///var/run/docker.sock", version="auto")
+    try:
+        api.kill(container_id)
+    finally:
+        api.close()
+
+
 def tar(files: Mapping[str, bytes]) -> bytes:
     """A tar of name → content."""
     packed = io.BytesIO()

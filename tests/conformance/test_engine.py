@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.real_engine import LIMITS, called, containers, tar, untar
+from tests.real_engine import LIMITS, called, containers, end, tar, untar
 from validators.engine import GUEST_UID, KIT, REPORT_PIPE, TREE, Container, NotPulled
 from validators.engines import DockerEngine, connect
 from validators.errors import EngineUnavailableError
@@ -256,6 +256,21 @@ def test_a_look_at_the_disk_takes_no_news_of_memory_from_the_command_that_runs(
         looked = container.look(("true",), timeout_s=20)
         assert (looked.ok, looked.out_of_memory) == (True, False)
         assert talk.end(stdin=b"", timeout_s=20).out_of_memory
+
+
+def test_who_ends_a_container_from_outside_is_the_machines_trouble(
+    engine: DockerEngine, base: Image, engine_address: str | None
+) -> None:
+    with engine.run(base, LIMITS) as container:
+        talk = container.begin(("sh", "-c", "echo '<on>'; cat"), workdir="/")
+        talk.until(b"<on>", stdin=b"", timeout_s=60)
+        end(engine_address, container.id)
+        with pytest.raises(EngineUnavailableError, match="from outside"):
+            talk.end(stdin=b"", timeout_s=20)
+        with pytest.raises(EngineUnavailableError, match="from outside"):
+            container.report()
+        with pytest.raises(EngineUnavailableError, match="from outside"):
+            container.exec(("true",), timeout_s=20)
 
 
 def test_a_run_has_loopback_its_own_name_and_nothing_else(container: Container) -> None:

@@ -99,6 +99,11 @@ class Channel:
                 "The temporary folder of this machine is full: free some space, then try again."
             ) from self._broken
 
+    @property
+    def ended(self) -> bool:
+        """Nothing more will come: the main process ended, or the engine let go of it."""
+        return self._ended
+
     def value(self) -> bytes:
         """What has arrived."""
         with self._seen:

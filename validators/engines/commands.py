@@ -139,7 +139,7 @@ class Commands:
         except EngineUnavailableError:
             self._refuse_when_closing()
             killed_by_us = self.spent
-            if running.command.aside or not self._died_of_its_guest():
+            if running.command.aside or not self.died_of_its_guest():
                 raise
             return Ended(
                 exit_code=KILLED,
@@ -215,7 +215,7 @@ class Commands:
             return False
         kills = self._channel.drain(timeout_s=_SETTLE_S)
         if kills is None:
-            return self._died_of_its_guest()
+            return self.died_of_its_guest()
         known, self._kills = self._kills, abs(kills)
         if kills < 0 and -kills > known:
             raise EngineUnavailableError(
@@ -224,16 +224,35 @@ class Commands:
             )
         return kills > known
 
-    def _died_of_its_guest(self) -> bool:
-        """The container stopped because it was killed by us, or by the kernel for its memory."""
+    def died_of_its_guest(self) -> bool:
+        """The container stopped because it was killed by us, or by the kernel for its memory.
+
+        No guest can end the main process: whatever else did was the machine's, and raises
+        EngineUnavailableError.
+        """
         if self.spent:
             return True
-        with machinery("look at a container"):
-            state = self._api.inspect_container(self._id)["State"]
-        if state["Running"] or not state["OOMKilled"]:
-            return False
-        self._spent.set()
-        return True
+        state = self._settled()
+        if not state["Running"] and state["OOMKilled"]:
+            self._spent.set()
+            return True
+        if not state["Running"] or self._channel.ended:
+            self._refuse_when_closing()
+            raise EngineUnavailableError(
+                "A container was ended from outside while its commands ran: see what stops "
+                "containers on the container engine's machine, then try again."
+            )
+        return False
+
+    def _settled(self) -> dict[str, Any]:
+        """The container's state; its output ends a moment before the engine calls it stopped."""
+        until = time.monotonic() + _SETTLE_S
+        while True:
+            with machinery("look at a container"):
+                state = dict(self._api.inspect_container(self._id)["State"])
+            if not state["Running"] or not self._channel.ended or time.monotonic() > until:
+                return state
+            time.sleep(0.05)
 
     def _refuse_when_closing(self) -> None:
         if self._closing.is_set():

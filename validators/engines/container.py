@@ -137,7 +137,7 @@ class DockerContainer:
         with machinery("read a report"):
             drained = self._channel.drain(timeout_s=_DRAIN_S) is not None
             if not drained and not self._commands.spent:
-                self._api.inspect_container(self.id)  # raises when the engine is gone
+                self._commands.died_of_its_guest()  # raises when anything else ended it
             return self._channel.value()
 
     def commit(self, tag: str, *, labels: Mapping[str, str]) -> Image:
