@@ -6,7 +6,7 @@ of the tests, their data, are sealed all together and without digests: tests may
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from validators.engine import TREE, Container
 from validators.errors import EngineUnavailableError
@@ -19,6 +19,12 @@ from validators.worktree import CODE, SEAL, SEALED
 DATA = "data of the tests"
 """Stands for all of it: many tests have thousands of such files."""
 
+_SLOW_S = PREPARE_S / 3
+"""Where the look before took longer, one that is not done in time says nothing of the guest."""
+
+END_GUEST = ("/bin/bash", "-c", "kill -9 -1")
+"""Ends every process of the guest, run as guest."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seal:
@@ -30,10 +36,14 @@ class Seal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seals:
-    """The seals of `paths`: of each that holds code or configuration, and of DATA."""
+    """The seals of `paths`: of each that holds code or configuration, and of DATA.
+
+    `took_s` is how long that took before any code of the guest ran.
+    """
 
     paths: tuple[str, ...] = ()
     each: Mapping[str, Seal] = field(default_factory=dict)
+    took_s: float = field(default=0.0, compare=False)
 
 
 def guarded_paths(surroundings: Surroundings) -> tuple[str, ...]:
@@ -55,7 +65,7 @@ def sealed(outcome: Outcome, paths: Sequence[str]) -> Seals:
         raise EngineUnavailableError(
             f"The tests could not be looked at in their container: {tail(outcome.output)[-300:]}"
         )
-    return seals
+    return replace(seals, took_s=outcome.duration_s)
 
 
 def look(container: Container, paths: Sequence[str]) -> Outcome:
@@ -69,9 +79,29 @@ def look(container: Container, paths: Sequence[str]) -> Outcome:
     )
 
 
+def look_again(container: Container, before: Seals) -> Outcome:
+    """Look after code of the guest ran; once more, without its processes, when that was in vain.
+
+    Raises EngineUnavailableError when the machine is too slow: then nothing is known of the guest.
+    """
+    first = look(container, before.paths)
+    if _seals(first, before.paths) is not None:
+        return first
+    container.exec(END_GUEST, timeout_s=PREPARE_S)
+    again = look(container, before.paths)
+    late = first.timed_out or again.timed_out
+    if late and before.took_s > _SLOW_S and _seals(again, before.paths) is None:
+        raise EngineUnavailableError(
+            f"The machine is too busy: a look at the tests took {before.took_s:.0f} s before they "
+            f"ran, and more than {PREPARE_S:.0f} s after. Run fewer workers at a time."
+        )
+    return again
+
+
 def renewed(before: Seals, outcome: Outcome) -> Seals:
     """Seals after code of the guest ran, for a later look; `changed` tells what it changed."""
-    return _seals(outcome, before.paths) or before
+    after = _seals(outcome, before.paths)
+    return before if after is None else replace(after, took_s=before.took_s)
 
 
 def changed(before: Seals, outcome: Outcome) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from validators.engine import TREE, Container, Talk
-from validators.guarded import Seals, changed, look, renewed, sealed, touched
+from validators.guarded import END_GUEST, Seals, changed, look_again, renewed, sealed, touched
 from validators.invocation import Invocation
 from validators.model import Environment, Flaw, Outcome, Phase, Run
 from validators.planted import layout, planting, remove
@@ -89,8 +89,8 @@ def _build(
     if flaw is not None:
         return flaw, outcome, _Built(seals=Seals())
     # What the build left running must not wait for the tests.
-    container.exec(("/bin/bash", "-c", "kill -9 -1"), timeout_s=PREPARE_S)
-    built = look(container, seals.paths)
+    container.exec(END_GUEST, timeout_s=PREPARE_S)
+    built = look_again(container, seals)
     if converts:
         # it rewrites tests, and runs no code of the guest
         return None, outcome, _Built(seals=sealed(built, seals.paths))
@@ -113,7 +113,7 @@ def looked_after(ran: ModelRun, container: Container) -> ModelRun:
     """What the run did to the guarded files is added to its flags and notes."""
     if not ran.seals.each:
         return ran
-    after = look(container, ran.seals.paths)
+    after = look_again(container, ran.seals)
     tampered = changed(ran.seals, after)
     written = sorted({*touched(ran.seals, after)} - {*tampered})
     return replace(

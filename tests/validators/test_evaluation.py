@@ -238,7 +238,8 @@ def layout_of(**files: bytes) -> Outcome:
             member = tarfile.TarInfo(f"./{name.replace('__', '.')}")
             member.size = len(text)
             tar.addfile(member, io.BytesIO(text))
-    return Outcome(exit_code=0, output=b"./calc.py\0//parted\0" + packed.getvalue())
+    names = b"./calc.py\0//parted\0./calc/__pycache__\0//parted\0"
+    return Outcome(exit_code=0, output=names + packed.getvalue())
 
 
 BUILT = replace(RECIPE, build_cmd="python setup.py build_ext --inplace")

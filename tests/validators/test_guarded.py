@@ -1,15 +1,27 @@
 """Seals show what was changed, and what was changed and put back."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.fakes.engine import Script
 from tests.fakes.local import LocalContainer
 from validators.errors import EngineUnavailableError
-from validators.guarded import DATA, changed, guarded_paths, look, renewed, sealed, touched
+from validators.guarded import (
+    DATA,
+    END_GUEST,
+    changed,
+    guarded_paths,
+    look,
+    look_again,
+    renewed,
+    sealed,
+    touched,
+)
 from validators.languages import LANGUAGES
 from validators.model import Outcome
 from validators.restoration import Surroundings
@@ -94,6 +106,47 @@ def test_what_cannot_be_looked_at_is_no_seal_and_later_a_change(container: Local
         sealed(blind, PATHS)
     assert changed(before, blind) == ("gone.py", "link.py", "tests/a b.py", "tests/ü\n.py")
     assert renewed(before, blind) == before
+
+
+@dataclass(slots=True)
+class Obstructed(LocalContainer):
+    """Its first looks end as told, the others are looks."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    def exec(self, command: Sequence[str], **rest: Any) -> Outcome:
+        """`kill -9 -1` would end this test."""
+        if command == END_GUEST:
+            return Outcome(exit_code=0, output=b"")
+        if self.outcomes:
+            return self.outcomes.pop(0)
+        return LocalContainer.exec(self, command, **rest)
+
+
+LATE = Outcome(exit_code=137, output=b"", timed_out=True)
+KILLED = Outcome(exit_code=137, output=b"")
+
+
+@pytest.mark.parametrize("first", [LATE, KILLED])
+def test_a_look_in_vain_is_tried_again_without_the_guest(
+    container: LocalContainer, first: Outcome
+) -> None:
+    before = sealed(look(container, PATHS), PATHS)
+    slow = Obstructed(Script(), folder=container.folder, outcomes=[first])
+    assert changed(before, look_again(slow, before)) == ()
+
+
+@pytest.mark.parametrize("outcomes", [[LATE, LATE], [LATE, KILLED], [KILLED, LATE]])
+def test_a_slow_machine_is_no_change(container: LocalContainer, outcomes: list[Outcome]) -> None:
+    seen = look(container, PATHS)
+    slow = sealed(replace(seen, duration_s=150.0), PATHS)
+    with pytest.raises(EngineUnavailableError, match="too busy"):
+        look_again(Obstructed(Script(), outcomes=[*outcomes]), slow)
+    with pytest.raises(EngineUnavailableError, match="too busy"):
+        look_again(Obstructed(Script(), outcomes=[*outcomes]), renewed(slow, seen))
+    quick = sealed(replace(seen, duration_s=1.0), PATHS)
+    guilty = renewed(quick, replace(seen, duration_s=150.0))
+    assert changed(guilty, look_again(Obstructed(Script(), outcomes=[*outcomes]), guilty))
 
 
 def test_no_guards_are_sealed_too(container: LocalContainer) -> None:
