@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption, ago
+from miner.cli.repos import GROUP
 from miner.cli.speech import progress, say, say_json, table
 from miner.cli.wiring import House, now
 from miner.crawl.github.discovery import PERMISSIVE, Found, Wish
@@ -34,6 +35,7 @@ LicenseOption = Annotated[
 ]
 
 
+@GROUP.command("discover")
 def discover(
     language: LanguageOption = "Python",
     *,

@@ -12,11 +12,10 @@ from pathlib import Path
 from types import FrameType
 
 from typer.exceptions import TyperException
-from typer.main import get_command
 
 from miner import config
 from miner.cli import exits, speech
-from miner.cli.app import APP
+from miner.cli.app import carry_out
 from miner.errors import ConfigError, FaultError, MinerError, RetryableError
 from validators.errors import ValidatorError
 
@@ -54,9 +53,11 @@ def run(arguments: Sequence[str]) -> int:
     )
     try:
         _refuse_other_than_text(words)
-        code = get_command(APP).main(words, prog_name="miner", standalone_mode=False)
+        code = carry_out(words)
     except (MinerError, ValidatorError, TyperException) as error:
         return _tell(error, debug=debug)
+    except KeyboardInterrupt:  # before typer listens for it
+        code = exits.STOPPED
     except (BrokenPipeError, SystemExit):  # the latter is what typer and rich make of the former
         _say_no_more()  # the reader of our output left; there is nobody to tell
         return exits.OK

@@ -9,14 +9,14 @@ from typer.main import get_command
 
 from miner import config
 from miner.cli import exits
-from miner.cli.app import APP
+from miner.cli.app import app
 
 README = Path(__file__).parents[2] / "README.md"
 
 
 def commands() -> Iterator[tuple[str, TyperCommand]]:
     """Every command with its whole name: "repos add"."""
-    root = get_command(APP)
+    root = get_command(app())
     assert isinstance(root, TyperGroup)
     yield from _below(root, "")
 

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from miner.cli import exits, run, speech
-from miner.cli.app import APP
+from miner.cli.app import PLACES, app
+from miner.cli.databases import GROUP
 
 ROOT = Path(__file__).parents[3]
 
@@ -106,17 +108,17 @@ Failing = Callable[[Exception], None]
 
 @pytest.fixture
 def failing() -> Iterator[Failing]:
-    """A command that fails as nobody foresaw, while the test runs."""
-    before = APP.registered_commands[:]
+    """A command `db fail` that fails as nobody foresaw, while the test runs."""
+    before = GROUP.registered_commands[:]
 
     def add(error: Exception) -> None:
         def fail() -> None:
             raise error
 
-        APP.command("fail")(fail)
+        GROUP.command("fail")(fail)
 
     yield add
-    APP.registered_commands[:] = before
+    GROUP.registered_commands[:] = before
 
 
 def test_an_unforeseen_error_is_a_sentence_without_secrets(
@@ -126,13 +128,13 @@ def test_an_unforeseen_error_is_a_sentence_without_secrets(
     monkeypatch.setenv("MINER_GITHUB_TOKENS", token)
     monkeypatch.setenv("MINER_DATABASE_URL", f"postgresql+psycopg://me:{password}@h/db")
     failing(KeyError(f"{token} {fresh} {password}\nhttps://u:pw@host/ " + "long " * 999))
-    assert run(["fail"]) == exits.FATAL
+    assert run(["db", "fail"]) == exits.FATAL
     said = capsys.readouterr().err
     assert len(said.splitlines()) == 1
     assert len(said) < 600
     assert "KeyError" in said
     assert "--debug" in said
-    assert run(["fail", "--debug"]) == exits.FATAL
+    assert run(["db", "fail", "--debug"]) == exits.FATAL
     traced = capsys.readouterr().err
     assert "Traceback" in traced
     assert "raise error" in traced
@@ -182,3 +184,20 @@ def test_work_goes_on_without_a_listener_to_its_progress(monkeypatch: pytest.Mon
         bars.advance("crawl", "o/r")
         bars.end("crawl")
         os.dup2(os.open(os.devnull, os.O_WRONLY), nowhere.fileno())
+
+
+@pytest.mark.parametrize("command", PLACES)
+def test_a_command_alone_is_the_same_as_among_all(command: str) -> None:
+    alone, among = (
+        get_command(made).commands[command]  # type: ignore[attr-defined]  # it is a group
+        for made in (app(command), app())
+    )
+    assert alone.help == among.help
+    assert [option.opts for option in alone.params] == [option.opts for option in among.params]
+
+
+def test_a_command_takes_only_what_it_needs() -> None:
+    code = "import sys; from miner.cli import run; run(['version']); print(*sys.modules, sep='\\n')"
+    ended = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    heavy = {"github", "sqlalchemy", "docker", "requests", "miner.demo", "apscheduler"}
+    assert heavy & set(ended.stdout.split()) == set()
