@@ -91,7 +91,7 @@ def _run_document(run: Run) -> dict[str, object]:
 
 def tell(found: Evidence) -> None:
     """The evidence for people: the newest examination in full."""
-    say(f"{found.instance_id}: {'an instance' if found.is_instance else 'no instance'}")
+    say(f"{found.instance_id}: {_standing(found)}")
     for rejection in found.rejections:
         say(f"rejected by {rejection.stage}: {rejection.gate} – {rejection.detail}")
     if found.candidate is not None:
@@ -108,6 +108,14 @@ def tell(found: Evidence) -> None:
         table("Signals", ["signal", "value"], sorted(found.signals.items()))
     for when, error in found.failures:
         say(f"the machine failed on {when:%Y-%m-%d %H:%M}: {error}")
+
+
+def _standing(found: Evidence) -> str:
+    """ "an instance", "no instance", or that nobody has looked yet."""
+    if found.is_instance:
+        return "an instance"
+    waiting = found.candidate is not None and not (found.examinations or found.rejections)
+    return "a candidate, not verified yet" if waiting else "no instance"
 
 
 def _tell_build(attempts: Sequence[Attempt]) -> None:

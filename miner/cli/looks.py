@@ -61,7 +61,7 @@ def funnel_rows(counted: Funnel) -> list[tuple[str, int]]:
         ("waiting to be split", counted.waiting_split),
         *((f"split: {gate}", count) for gate, count in counted.split_rejections.items()),
         ("candidates", counted.candidates),
-        ("waiting to be verified", counted.waiting_verify),
+        ("never verified", counted.waiting_verify),
         *((f"verify: {flaw}", count) for flaw, count in counted.verify_rejections.items()),
         ("instances", counted.instances),
         ("assessed", counted.assessed),

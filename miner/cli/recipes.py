@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from pydantic import TypeAdapter, ValidationError
 
+from miner.cli import exits
 from miner.cli.options import AuthorOption, JsonOption
 from miner.cli.options import author as known_author
 from miner.cli.repos import check_known, check_name, stranger
@@ -18,11 +19,13 @@ from miner.jsontext import parsed
 from miner.model import StoredRecipe
 from miner.publish.row import GivenRecipe
 from validators.errors import UnknownRecipeError
-from validators.model import Attempt, Recipe, Task
+from validators.model import Attempt, Examination, Recipe, Task
 from validators.recognition import complaints, recognise
 
 GROUP = typer.Typer(no_args_is_help=True, help="How a repository is built and tested.")
 RECIPE: TypeAdapter[Recipe] = TypeAdapter(GivenRecipe)
+ACCEPTED = "accepted"
+"""What `Attempt.reason` says of an attempt without a flaw."""
 
 RepoArgument = Annotated[str, typer.Argument(help="The repository: owner/name.")]
 InstanceArgument = Annotated[str, typer.Argument(help="An instance or candidate: owner__name-123.")]
@@ -80,7 +83,10 @@ def try_recipe(
     p2p: P2POption = "files",
     as_json: JsonOption = False,
 ) -> None:
-    """Verify one candidate with a recipe, and store nothing."""
+    """Verify one candidate with a recipe, and store nothing.
+
+    Exit code 1 unless this recipe is accepted as it is, whatever a repaired one says.
+    """
     house, recipe = House.of_environment(), read_recipe(file)
     with house.store() as store:
         found = store.admin.evidence(instance_id)
@@ -103,13 +109,40 @@ def try_recipe(
     finally:
         workshop.close()
     bars.end("try")
-    verdict = examination.verdict
+    verdict, yours = examination.verdict, of_the_given(examination)
     if as_json:
-        say_json({"flaw": verdict.flaw, "fail_to_pass": verdict.fail_to_pass})
+        say_json({"flaw": verdict.flaw, "fail_to_pass": verdict.fail_to_pass, "your_recipe": yours})
     else:
-        tell_attempts(examination.attempts)
-        say(f"{verdict.flaw or 'accepted'}: {len(verdict.fail_to_pass)} FAIL_TO_PASS")
-    raise typer.Exit(0 if verdict.accepted else 1)
+        tell_tried(examination)
+    raise typer.Exit(exits.OK if yours == ACCEPTED else exits.DIFFERS)
+
+
+def of_the_given(examination: Examination) -> str:
+    """What came of the given recipe, which was tried first; "accepted" when nothing is wrong.
+
+    In an examination the attempt that decides stands last, not the newest.
+    """
+    attempts = examination.attempts
+    if not attempts:
+        return f"{examination.verdict.flaw}"
+    return min(attempts, key=lambda attempt: attempt.started_at).reason
+
+
+def _instead(examination: Examination) -> str:
+    """ "; another one (repaired, Python 3.12) works", when one was accepted."""
+    if not examination.verdict.accepted:
+        return ""
+    recipe = examination.attempts[-1].recipe
+    return f"; another one ({recipe.origin}, Python {recipe.python}) works"
+
+
+def tell_tried(examination: Examination) -> None:
+    """All attempts, the verdict, and what is wrong with the given recipe."""
+    tell_attempts(examination.attempts)
+    verdict, yours = examination.verdict, of_the_given(examination)
+    say(f"{verdict.flaw or ACCEPTED}: {len(verdict.fail_to_pass)} FAIL_TO_PASS")
+    if yours != ACCEPTED:
+        say(f"your recipe: {yours}{_instead(examination)}")
 
 
 def tell_attempts(attempts: tuple[Attempt, ...]) -> None:

@@ -59,7 +59,7 @@ def test_no_engine_is_told_and_nothing_is_lost(miner: Miner) -> None:
     code, sentence = told(miner, "verify")
     assert code == 75
     assert "engine" in sentence
-    assert '"waiting to be verified": 1' in miner.run("funnel", "--json").out
+    assert '"never verified": 1' in miner.run("funnel", "--json").out
 
 
 def test_the_token_is_in_no_file_and_no_log(miner: Miner, made: Forge) -> None:

@@ -1,10 +1,12 @@
 """What `miner show` says of each flaw: the evidence that its row in docs/verification.md names."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from miner.cli.evidence import evidence_document, tell
+from miner.cli.recipes import ACCEPTED, of_the_given, tell_tried
 from miner.store import Evidence
 from miner.store.evidence import StoredExamination
 from tests.miner.store.samples import ENVIRONMENT, RECIPE, candidate
@@ -160,3 +162,49 @@ def test_marks_and_rates_of_an_accepted_one_are_told(capsys: pytest.CaptureFixtu
     assert "mark: unnoticed_hunks: 1 of 2" in said
     assert "50.0%" in said
     assert "25%" in said
+
+
+def test_a_candidate_that_waits_is_told_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    found = replace(evidence(Verdict()), examinations=())
+    tell(found)
+    assert "o__r-7: a candidate, not verified yet" in capsys.readouterr().out
+
+
+def test_a_given_recipe_that_failed_is_not_accepted_for_a_repaired_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b""),
+        failure_class=FailureClass.WRONG_PYTHON,
+        detail="Python>=3.12",
+        step="resolve",
+    )
+    given = Attempt(
+        recipe=replace(RECIPE, python="3.8", origin="maintainer"),
+        environment=None,
+        failure=failure,
+        verdict=None,
+        started_at=WHEN,
+        ended_at=WHEN,
+    )
+    passed = replace(
+        given,
+        recipe=replace(RECIPE, python="3.12", origin="repaired"),
+        environment=ENVIRONMENT,
+        failure=None,
+        verdict=Verdict(fail_to_pass=("a",)),
+        started_at=WHEN + timedelta(seconds=9),
+    )
+    assert passed.verdict is not None
+    examination = Examination(
+        instance_id="o__r-7", attempts=(given, passed), verdict=passed.verdict
+    )
+    assert of_the_given(examination) != ACCEPTED
+    tell_tried(examination)
+    said = capsys.readouterr().out
+    assert "your recipe: wrong_python: Python>=3.12; another one (repaired, Python 3.12)" in said
+    mine = replace(examination, attempts=(replace(passed, started_at=WHEN),))
+    assert of_the_given(mine) == ACCEPTED
+    # what a worse attempt of a later time leaves does not count: the given one decided
+    later = replace(given, started_at=WHEN + timedelta(seconds=20))
+    assert of_the_given(replace(examination, attempts=(later, passed))) == ACCEPTED

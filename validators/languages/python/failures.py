@@ -18,7 +18,10 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     ),
     (FailureClass.BUILD_ISOLATION, r"(use_2to3 is invalid)"),
     (FailureClass.WRONG_PYTHON, r"requires a different Python: [\d.]+ not in '([^']+)'"),
-    (FailureClass.WRONG_PYTHON, r"Python version \([^)]*\) does not satisfy (Python\S*)"),
+    (
+        FailureClass.WRONG_PYTHON,
+        r"Python version \([^)]*\) does not satisfy (Python\S*?),?(?:\s|$)",
+    ),
     (FailureClass.WRONG_PYTHON, r"(SyntaxError: .*)"),
     (FailureClass.WRONG_PYTHON, r"No module named '(distutils|imp|asyncore|asynchat|lib2to3)\b"),
     (FailureClass.WRONG_PYTHON, r"(module 'pkgutil' has no attribute 'ImpImporter')"),

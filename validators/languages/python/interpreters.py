@@ -37,9 +37,9 @@ def choose_pythons(
     The newest declared one that was well released comes first; what `requires` excludes comes not
     at all unless it excludes everything we have.
     """
-    known = [version for version in RELEASED_AT if _allows(requires, version)]
+    known = [version for version in RELEASED_AT if allows(requires, version)]
     if not known:
-        untested = [version for version in UNTESTED if requires and _allows(requires, version)]
+        untested = [version for version in UNTESTED if requires and allows(requires, version)]
         known = untested or [*RELEASED_AT]
     named = [version for version in known if version in set(declared)]
     settled = _released(known, date - _SETTLED)
@@ -70,7 +70,8 @@ def tox_versions(text: str) -> Sequence[str]:
     return tuple(dict.fromkeys(found))
 
 
-def _allows(requires: str | None, version: str) -> bool:
+def allows(requires: str | None, version: str) -> bool:
+    """Whether a requires-python specifier takes a Python; one that cannot be read takes all."""
     try:
         specifiers = SpecifierSet(requires or "")
     except InvalidSpecifier:

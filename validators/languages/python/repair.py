@@ -11,7 +11,12 @@ from validators.languages.python.conversion import converted
 from validators.languages.python.imports import own_modules
 from validators.languages.python.manifest import read_manifest
 from validators.languages.python.requirement_files import expand, requirement_name
-from validators.languages.python.run_repair import other_pythons, repair_runs, stated
+from validators.languages.python.run_repair import (
+    fitting_pythons,
+    other_pythons,
+    repair_runs,
+    stated,
+)
 from validators.model import (
     BuildFailure,
     FailureClass,
@@ -117,8 +122,12 @@ def _reuploaded(
 def _wrong_python(
     recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
 ) -> Sequence[Recipe]:
-    del problem, files
-    return other_pythons(recipe)
+    """Versions that fit what was said; the neighbours when it says none."""
+    del files
+    requires = problem.detail.removeprefix("Python")
+    return (
+        fitting_pythons(recipe, requires) if requires[:1] in {*"<>=!~"} else other_pythons(recipe)
+    )
 
 
 def _build_isolation(

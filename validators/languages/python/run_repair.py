@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from validators.languages.python import distributions, symptoms
 from validators.languages.python.imports import own_modules
-from validators.languages.python.interpreters import RELEASED_AT
+from validators.languages.python.interpreters import RELEASED_AT, UNTESTED, allows
 from validators.languages.python.requirement_files import requirement_name
 from validators.languages.python.shell_lines import apt_packages
 from validators.model import ProjectInstall, Recipe, Verdict
@@ -42,6 +42,16 @@ def other_pythons(recipe: Recipe) -> Sequence[Recipe]:
     at = known.index(recipe.python) if recipe.python in known else len(known)
     order = [*reversed(known[max(at - 2, 0) : at]), *known[at + 1 : at + 2]]
     return [replace(recipe, python=python) for python in order]
+
+
+def fitting_pythons(recipe: Recipe, requires: str) -> Sequence[Recipe]:
+    """At most three others that a specifier allows, the nearest first; none when none does."""
+    known = [*RELEASED_AT, *UNTESTED]
+    at = known.index(recipe.python) if recipe.python in known else len(known)
+    others = [version for version in known if version != recipe.python]
+    fit = [version for version in others if allows(requires, version)]
+    fit.sort(key=lambda version: (version in UNTESTED, abs(known.index(version) - at)))
+    return [replace(recipe, python=python) for python in fit[:3]]
 
 
 def stated(recipe: Recipe, files: Mapping[str, str]) -> Sequence[str]:

@@ -84,3 +84,9 @@ def test_how_it_ended_tells_when_the_log_does_not(outcome: Outcome, expected: Fa
 def test_the_log_is_kept_whole() -> None:
     outcome = _outcome("header")
     assert failures.classify("project", outcome).outcome == outcome
+
+
+def test_the_python_that_is_asked_for_ends_before_a_comma() -> None:
+    said = b"the current Python version (3.8.1) does not satisfy Python>=3.9,<4, we can conclude"
+    failure = failures.classify("resolve", Outcome(exit_code=1, output=said))
+    assert failure.detail == "Python>=3.9,<4"

@@ -123,6 +123,19 @@ def test_a_wrong_python_goes_back_first() -> None:
     assert [one.python for one in _after(FailureClass.WRONG_PYTHON, "x")] == ["3.8", "3.7", "3.10"]
 
 
+@pytest.mark.parametrize(
+    ("said", "pythons"),
+    [
+        ("Python>=3.10", ["3.10", "3.11", "3.12"]),
+        (">=3.6,<3.9", ["3.8", "3.7", "3.6"]),
+        ("Python>=3.13", ["3.13", "3.14"]),
+        ("Python>=3.99", []),
+    ],
+)
+def test_a_python_that_is_asked_for_is_the_only_one_tried(said: str, pythons: list[str]) -> None:
+    assert [one.python for one in _after(FailureClass.WRONG_PYTHON, said)] == pythons
+
+
 def test_a_build_script_gets_what_it_imports() -> None:
     first, second, *_ = _after(FailureClass.BUILD_ISOLATION, "numpy.distutils")
     assert first.build_requirements == ("setuptools", "wheel", "numpy")
