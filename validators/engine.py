@@ -38,10 +38,13 @@ class NotPulled(StrEnum):
 class Talk(Protocol):
     """A command of the guest that goes on in parts: it prints a mark and waits for more input."""
 
-    def until(self, mark: bytes, *, stdin: bytes, timeout_s: float) -> Outcome:
+    def until(
+        self, mark: bytes, *, stdin: bytes, timeout_s: float, output_mb: int | None = None
+    ) -> Outcome:
         """Send `stdin` and go on until it prints `mark`: the output before it, exit code 0.
 
         When it ends or its time is over first, that outcome; all later calls give it again.
+        `output_mb` is as in `Container.exec`.
         """
         ...
 
@@ -56,7 +59,7 @@ class Talk(Protocol):
 class Container(Protocol):
     """A running container. Leaving its `with` block removes it, whatever happened."""
 
-    def exec(
+    def exec(  # noqa: PLR0913 - all but the command say how
         self,
         command: Sequence[str],
         *,
@@ -65,11 +68,13 @@ class Container(Protocol):
         env: Mapping[str, str] | None = None,
         workdir: str | None = None,
         stdin: bytes | None = None,
+        output_mb: int | None = None,
     ) -> Outcome:
         """Run a command to its end or its deadline, as `guest` or as root.
 
-        Output (stdout and stderr together) beyond the container's output limit is cut in the
-        middle while it streams. At the deadline every process of the guest is killed.
+        Output (stdout and stderr together) beyond the container's output limit, or `output_mb` in
+        its place, is cut in the middle while it streams. At the deadline every process of the guest
+        is killed.
         """
         ...
 

@@ -32,6 +32,7 @@ from validators.restoration import Change, Surroundings, is_kept, plan
 from validators.run import (
     PREPARE_S,
     RUN_LABEL,
+    listing_mb,
     reporter_source,
     run_limits,
     summary,
@@ -131,7 +132,7 @@ def _tried(
     """Apply, put back, run; a Grade when it does not come to the run."""
     task, environment, call = attempt.task, attempt.environment, attempt.call
     talk = container.begin(("/bin/bash", TALK, *call.selection), workdir=TREE)
-    prepared = _prepare(talk, attempt.patches + task.tree.tar, attempt.marker)
+    prepared = _prepare(talk, attempt)
     if isinstance(prepared, Outcome):
         return _unprepared(task, prepared)
     surroundings = _surroundings(environment, prepared, gold=task.patch)
@@ -193,9 +194,15 @@ def _end(marker: str) -> str:
     return f"{marker}-end"
 
 
-def _prepare(talk: Talk, files: bytes, marker: str) -> _Prepared | Outcome:
+def _prepare(talk: Talk, attempt: _Attempt) -> _Prepared | Outcome:
     """Apply the patch; an Outcome when it does not apply, or says more than can be followed."""
-    outcome = talk.until(_end(marker).encode(), stdin=files, timeout_s=PREPARE_S)
+    tree, marker = attempt.task.tree, attempt.marker
+    outcome = talk.until(
+        _end(marker).encode(),
+        stdin=attempt.patches + tree.tar,
+        timeout_s=PREPARE_S,
+        output_mb=listing_mb(tree),
+    )
     _, began, since = outcome.output.partition(f"\0{PATCHING}\0".encode())
     if began and outcome.timed_out and int(since.split(b"\n")[0] or 0) > _SLOW_S:
         raise EngineUnavailableError(

@@ -12,7 +12,7 @@ from validators.engine import TREE, Container
 from validators.errors import EngineUnavailableError
 from validators.model import Outcome
 from validators.restoration import Surroundings, is_kept, rivals
-from validators.run import PREPARE_S
+from validators.run import LISTING_MB, PREPARE_S
 from validators.testimony import tail
 from validators.worktree import CODE, SEAL, SEALED
 
@@ -74,6 +74,7 @@ def look(container: Container, paths: Sequence[str]) -> Outcome:
         ("/bin/bash", "-c", f"{SEAL}seal"),
         timeout_s=PREPARE_S,
         root=True,
+        output_mb=LISTING_MB,
         workdir=TREE,
         stdin="".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape"),
     )

@@ -23,7 +23,7 @@ from validators.restoration import (
     is_kept,
     shadowed,
 )
-from validators.run import PREPARE_S
+from validators.run import LISTING_MB, PREPARE_S
 from validators.sections import merged
 
 _ENTRY_POINTS = "entry_points.txt"
@@ -67,6 +67,7 @@ def layout(container: Container, surroundings: Surroundings) -> Layout | None:
         timeout_s=PREPARE_S,
         workdir=TREE,
         stdin=b"",
+        output_mb=LISTING_MB,
     )
     return _read(outcome)
 

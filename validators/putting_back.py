@@ -9,7 +9,7 @@ from validators.errors import EngineUnavailableError
 from validators.guarded import Seals, look, sealed
 from validators.model import Outcome
 from validators.restoration import Plan
-from validators.run import PREPARE_S
+from validators.run import LISTING_MB, PREPARE_S
 from validators.sections import merged
 from validators.testimony import tail
 from validators.worktree import ABSENT, NOT_PLAIN, PUT_BACK_FAILED
@@ -56,7 +56,7 @@ def put_back(
     told = "".join(f"{kind}\0{path}\0" for kind, path in orders)
     stdin = told.encode("utf-8", "surrogateescape")
     line = f"{len(stdin)} {trees.final}\n".encode()
-    outcome = talk.until(mark, stdin=line + stdin, timeout_s=PREPARE_S)
+    outcome = talk.until(mark, stdin=line + stdin, timeout_s=PREPARE_S, output_mb=LISTING_MB)
     if not outcome.ok:
         return _of_the_patch(outcome, by_status=outcome.exit_code == PUT_BACK_FAILED)
     if files:

@@ -44,6 +44,9 @@ PREPARE_S = 300.0
 
 _PATCH_FLAWS = (Flaw.TEST_PATCH_DOES_NOT_APPLY, Flaw.GOLD_PATCH_DOES_NOT_APPLY)
 _OUTPUT_MB = 4
+LISTING_MB = 128
+"""For what our own scripts tell of a tree: some hundred bytes for each of its files."""
+
 _FULL = b"No space left on device"
 """The guest's own share: the engine raises when it is the host's disk."""
 
@@ -160,6 +163,15 @@ def summary(run: Run) -> str:
 def run_limits(recipe: Recipe) -> Limits:
     """What a run may use. Many runs of a task are in memory at a time: output is kept short."""
     return Limits(memory_mb=recipe.memory_mb, output_mb=_OUTPUT_MB)
+
+
+def listing_mb(tree: Tree) -> int:
+    """How much may be told of a patched tree.
+
+    The paths of the tree alone never fill it, as a tar spends more on a file than its path: what
+    does not fit is the patch's doing.
+    """
+    return _OUTPUT_MB + (len(tree.tar) >> 20)
 
 
 def reporter_source() -> bytes:

@@ -80,6 +80,7 @@ class FakeContainer:
         env: Mapping[str, str] | None = None,
         workdir: str | None = None,
         stdin: bytes | None = None,
+        output_mb: int | None = None,
     ) -> Outcome:
         self.commands.append(command)
         return self.script.build
@@ -114,7 +115,9 @@ class FakeTalk:
     container: FakeContainer
     command: Sequence[str]
 
-    def until(self, mark: bytes, *, stdin: bytes, timeout_s: float) -> Outcome:
+    def until(
+        self, mark: bytes, *, stdin: bytes, timeout_s: float, output_mb: int | None = None
+    ) -> Outcome:
         return self.container.script.prepare
 
     def end(self, *, stdin: bytes, timeout_s: float) -> Outcome:

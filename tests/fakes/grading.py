@@ -66,6 +66,7 @@ class GradingContainer(FakeContainer):
         env: Mapping[str, str] | None = None,
         workdir: str | None = None,
         stdin: bytes | None = None,
+        output_mb: int | None = None,
     ) -> Outcome:
         self.commands.append(command)
         script = command[2] if command[1] == "-c" else command[1]
@@ -100,7 +101,9 @@ class GradingTalk(FakeTalk):
     container: GradingContainer
     parts: int = 0
 
-    def until(self, mark: bytes, *, stdin: bytes, timeout_s: float) -> Outcome:
+    def until(
+        self, mark: bytes, *, stdin: bytes, timeout_s: float, output_mb: int | None = None
+    ) -> Outcome:
         self.parts += 1
         if self.parts > 1:
             self.container.orders = stdin

@@ -43,6 +43,7 @@ class FakeInstallContainer:
         env: Mapping[str, str] | None = None,
         workdir: str | None = None,
         stdin: bytes | None = None,
+        output_mb: int | None = None,
     ) -> Outcome:
         self.lines.append(command[-1])
         if "pip compile" in command[-1]:

@@ -27,6 +27,7 @@ class LocalContainer(FakeContainer):
         env: Mapping[str, str] | None = None,
         workdir: str | None = None,
         stdin: bytes | None = None,
+        output_mb: int | None = None,
     ) -> Outcome:
         done = subprocess.run(
             command,

@@ -335,3 +335,18 @@ def test_full_policy_repeats_three_times(
     assert {reason.partition(":")[0] for reason in volatile} == {"volatile id"}
     coin = "tests/test_calc.py::test_coin"  # the same in all ten runs once in 512
     assert coin in (*verdict.flaky, *verdict.pass_to_pass, *verdict.fail_to_fail)
+
+
+def test_a_tree_of_which_much_is_to_be_told_is_graded(
+    engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    """Paths, seals and configuration are told in more bytes than a guest may print."""
+    deep = "/".join(["tests", *["d" * 200] * 16])
+    many = {f"{deep}/{number}/conftest.py": "" for number in range(1400)}
+    recipe = replace(RECIPE, build_cmd="true")
+    toy = replace(TOY, base={**TOY.base, **many}, recipe=recipe)
+    repository = Repository(tmp_path / "toy", toy.base)
+    task, environment = grading_task_of(toy, repository), environment_of(toy_image, recipe)
+    patch = repository.diff(toy.gold)
+    found = grade(task, environment, model_patch=patch, engine=engine, progress=print)
+    assert found.resolved, (found.flaw, found.detail)

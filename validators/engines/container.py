@@ -65,7 +65,7 @@ class DockerContainer:
         self.quiet = threading.Lock()
         """Held while it is frozen: a command that starts just then can hang the engine for good."""
 
-    def exec(
+    def exec(  # noqa: PLR0913 - as the Protocol has it
         self,
         command: Sequence[str],
         *,
@@ -74,6 +74,7 @@ class DockerContainer:
         env: Mapping[str, str] | None = None,
         workdir: str | None = None,
         stdin: bytes | None = None,
+        output_mb: int | None = None,
     ) -> Outcome:
         """See the Protocol."""
         wardrobe = self._env.root if root else self._env.guest
@@ -84,7 +85,7 @@ class DockerContainer:
             workdir=workdir,
             stdin=stdin,
         )
-        kept = HeadAndTail(self._limits.output_mb * _MB)
+        kept = HeadAndTail((output_mb or self._limits.output_mb) * _MB)
         ended = self._commands.run(dressed, kept, deadline=time.monotonic() + timeout_s)
         return self.outcome(ended, kept)
 
@@ -222,9 +223,11 @@ class DockerTalk:
         self._early = b""
         self._ended: Outcome | None = None
 
-    def until(self, mark: bytes, *, stdin: bytes, timeout_s: float) -> Outcome:
+    def until(
+        self, mark: bytes, *, stdin: bytes, timeout_s: float, output_mb: int | None = None
+    ) -> Outcome:
         """See the Protocol."""
-        kept = HeadAndTail(self._limit)
+        kept = HeadAndTail(output_mb * _MB if output_mb else self._limit)
         waiting = Until(mark, kept.write)
         waiting.write(self._take_early())
         began = time.monotonic()
