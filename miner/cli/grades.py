@@ -8,6 +8,7 @@ import typer
 
 from miner.cli import exits
 from miner.cli.datasets import find_dataset
+from miner.cli.grade_lines import Runs, grade_document, grade_line
 from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption, RepoOption
 from miner.cli.reports import reported
 from miner.cli.speech import as_text, live, progress, say, say_json, say_report, table
@@ -79,13 +80,15 @@ def evaluate(
             return
         stage_report = grade(house, store, chosen, submission, progress())
         evaluations = of_models(store, chosen, submission)
-    document = results_document(chosen, submission.run_id, evaluations)
-    if results is not None:
-        results.write_text(as_text(document), encoding="utf-8")
-    if as_json:
-        say_json(document)
-    else:
-        _tell(chosen, evaluations, stage_report, run_id=submission.run_id)
+        runs = store.evaluate.kept_run
+        document = results_document(chosen, submission.run_id, evaluations, runs)
+        if results is not None:
+            results.write_text(as_text(document), encoding="utf-8")
+        if as_json:
+            say_json(document)
+        else:
+            tell_grades(chosen, submission.run_id, evaluations, runs)
+            say_report(stage_report, as_json=False)
     raise typer.Exit(verdict(GOLD if gold else EMPTY if empty else None, evaluations))
 
 
@@ -155,16 +158,31 @@ def verdict(expected: str | None, evaluations: Sequence[Evaluation]) -> int:
 
 
 def results_document(
-    dataset: Dataset, run_id: str, evaluations: Sequence[Evaluation]
+    dataset: Dataset, run_id: str, evaluations: Sequence[Evaluation], runs: Runs
 ) -> dict[str, object]:
-    """Every grade and the rates, JSON-able."""
+    """Every grade and the rates, JSON-able; `runs` finds the run behind a grade."""
+    rows = {row.instance_id: row for row in dataset.rows}
     return {
         "dataset": dataset.name,
         "run_id": run_id,
         "instances": len(dataset.rows),
         "models": [_document(entry) for entry in _reports(dataset, evaluations)],
-        "grades": [_grade_document(evaluation) for evaluation in evaluations],
+        "grades": [grade_document(each, rows[each.instance_id], runs) for each in evaluations],
     }
+
+
+def tell_grades(
+    dataset: Dataset, run_id: str, evaluations: Sequence[Evaluation], runs: Runs
+) -> None:
+    """The same for people: a line a grade, then each model's rate."""
+    rows = {row.instance_id: row for row in dataset.rows}
+    table(
+        f"{run_id} on {dataset.name}",
+        ["instance", "model", "state", "FAIL_TO_PASS", "PASS_TO_PASS", "why"],
+        [grade_line(each, rows[each.instance_id], runs) for each in evaluations],
+    )
+    for entry in _reports(dataset, evaluations):
+        say(f"{entry.model_name_or_path}: {_words(entry.overall)}")
 
 
 def _submission(
@@ -191,19 +209,6 @@ def _tell_plan(dataset: Dataset, submission: Submission, *, as_json: bool) -> No
         )
     else:
         say(f"would grade {len(models)} model(s) on {len(dataset.rows)} instances")
-
-
-def _tell(
-    dataset: Dataset, evaluations: Sequence[Evaluation], done: StageReport, *, run_id: str
-) -> None:
-    table(
-        f"{run_id} on {dataset.name}",
-        ["instance", "model", "state", "FAIL_TO_PASS", "PASS_TO_PASS", "why"],
-        [_grade_line(evaluation) for evaluation in evaluations],
-    )
-    for entry in _reports(dataset, evaluations):
-        say(f"{entry.model_name_or_path}: {_words(entry.overall)}")
-    say_report(done, as_json=False)
 
 
 def _reports(dataset: Dataset, evaluations: Sequence[Evaluation]) -> Sequence[ModelReport]:
@@ -259,35 +264,3 @@ def _rate_document(rate: Rate) -> dict[str, object]:
         "flagged": rate.flagged,
         "infrastructure": rate.infrastructure,
     }
-
-
-def _grade_line(evaluation: Evaluation) -> list[object]:
-    found = evaluation.grade
-    counts = ["", ""]
-    if found is not None:
-        tallies = (found.fail_to_pass, found.pass_to_pass)
-        counts = [f"{tally.passed}/{tally.passed + tally.failed}" for tally in tallies]
-    why = evaluation.detail or (found.flaw if found and found.flaw else "")
-    return [evaluation.instance_id, evaluation.model_name_or_path, evaluation.state, *counts, why]
-
-
-def _grade_document(evaluation: Evaluation) -> dict[str, object]:
-    found = evaluation.grade
-    return {
-        "instance_id": evaluation.instance_id,
-        "model_name_or_path": evaluation.model_name_or_path,
-        "state": evaluation.state,
-        "patch_hash": evaluation.patch_hash,
-        "detail": evaluation.detail,
-        "evaluated_at": evaluation.evaluated_at,
-    } | (
-        {}
-        if found is None
-        else {
-            "applied": found.applied,
-            "flaw": found.flaw,
-            "flags": found.flags,
-            "fail_to_pass": [found.fail_to_pass.passed, found.fail_to_pass.failed],
-            "pass_to_pass": [found.pass_to_pass.passed, found.pass_to_pass.failed],
-        }
-    )

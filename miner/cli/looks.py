@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from miner.cli.evidence import evidence_document, tell, tell_logs
+from miner.cli.grade_lines import tell_grade_logs
 from miner.cli.options import JsonOption, RepoOption
 from miner.cli.repos import NAME, check_known, stranger
 from miner.cli.speech import say_json, table
@@ -13,7 +14,9 @@ from miner.errors import ConfigError
 from miner.store import Database, Funnel
 
 InstanceArgument = Annotated[str, typer.Argument(help="owner__name-123, 123 being the pull.")]
-LogsOption = Annotated[bool, typer.Option("--logs", help="Print the logs of its runs as well.")]
+LogsOption = Annotated[
+    bool, typer.Option("--logs", help="Print the logs of its runs and grades as well.")
+]
 
 
 def show(
@@ -22,14 +25,17 @@ def show(
     """All evidence about one pull: patches, recipes tried, runs, verdict, rejections, signals."""
     with House.of_environment().store() as store:
         found = store.admin.evidence(instance_id)
-        if found is None:
+        grades = store.evaluate.of_instance(instance_id) if logs and not as_json else ()
+        if found is None and not grades:
             raise ConfigError(f"Nothing is known of {instance_id!r}{_hint(store, instance_id)}.")
-    if as_json:
-        say_json(evidence_document(found))
-        return
-    tell(found)
-    if logs:
-        tell_logs(found)
+        if found is not None:
+            if as_json:
+                say_json(evidence_document(found))
+                return
+            tell(found)
+            if logs:
+                tell_logs(found)
+        tell_grade_logs(grades, store.evaluate.kept_run)
 
 
 def _hint(store: Database, instance_id: str) -> str:

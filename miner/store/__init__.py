@@ -24,7 +24,7 @@ from miner.model import Clock
 from miner.store.admin import AdminStore, StoredPolicy, Watch
 from miner.store.connection import Sql, utc_now
 from miner.store.crawl import CrawlStore
-from miner.store.evaluate import EvaluateStore
+from miner.store.evaluate import EvaluateStore, KeptRun
 from miner.store.evidence import Evidence, StoredExamination
 from miner.store.funnel import Funnel
 from miner.store.migrate import check, check_open, downgrade, upgrade
@@ -42,6 +42,7 @@ __all__ = [
     "EvaluateStore",
     "Evidence",
     "Funnel",
+    "KeptRun",
     "Parked",
     "PassStore",
     "PublishStore",

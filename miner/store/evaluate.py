@@ -1,15 +1,25 @@
 """What evaluation reads and leaves: miner.evaluate.stage.Store."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlalchemy import func, select
 
 from miner.model import Evaluation, EvaluationState
-from miner.store import documents, results
+from miner.store import blobs, documents, results
 from miner.store.blobs import Bundle
 from miner.store.connection import Sql
 from miner.store.tables import EVALUATIONS
+from validators.model import TestResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRun:
+    """The run behind a grade: its log, the log's sha256, and what became of each test."""
+
+    log: bytes
+    log_hash: str
+    results: Mapping[str, TestResult]
 
 
 class EvaluateStore:
@@ -82,3 +92,59 @@ class EvaluateStore:
         )
         with self._sql.read() as connection:
             return tuple(map(documents.EVALUATION.load, connection.execute(query).scalars()))
+
+    def of_instance(self, instance_id: str) -> Sequence[Evaluation]:
+        """The newest evaluation of an instance per dataset, run and model; the oldest first."""
+        newest = (
+            select(func.max(EVALUATIONS.c.id))
+            .where(EVALUATIONS.c.instance_id == instance_id)
+            .group_by(EVALUATIONS.c.dataset, EVALUATIONS.c.run_id, EVALUATIONS.c.model_name_or_path)
+        )
+        query = (
+            select(EVALUATIONS.c.document)
+            .where(EVALUATIONS.c.id.in_(newest))
+            .order_by(EVALUATIONS.c.id)
+        )
+        with self._sql.read() as connection:
+            return tuple(map(documents.EVALUATION.load, connection.execute(query).scalars()))
+
+    def kept_run(self, evaluation: Evaluation) -> KeptRun | None:
+        """The run that the newest grade of this evaluation rests on; None when nothing was run.
+
+        A grade that was reused holds no run of its own: the one it was taken from does.
+        """
+        table = EVALUATIONS.c
+        graded = (
+            select(table.id, table.row_hash, table.patch_hash, table.grader_version)
+            .where(
+                table.dataset == evaluation.dataset,
+                table.run_id == evaluation.run_id,
+                table.instance_id == evaluation.instance_id,
+                table.model_name_or_path == evaluation.model_name_or_path,
+            )
+            .order_by(table.id.desc())
+            .limit(1)
+        )
+        with self._sql.read() as connection:
+            found = connection.execute(graded).one_or_none()
+            if found is None or evaluation.grade is None:
+                return None
+            query = (
+                select(table.log, table.results)
+                .where(
+                    table.row_hash == found.row_hash,
+                    table.patch_hash == found.patch_hash,
+                    table.grader_version == found.grader_version,
+                    table.id <= found.id,
+                    table.log.is_not(None),
+                )
+                .order_by(table.id.desc())
+                .limit(1)
+            )
+            run = connection.execute(query).one_or_none()
+            if run is None:
+                return None
+            contents = blobs.read(connection, (run.log, run.results))
+        return KeptRun(
+            log=contents[run.log], log_hash=run.log, results=results.load(contents[run.results])
+        )

@@ -51,3 +51,19 @@ def test_only_final_grades_of_the_same_inputs_are_reused(database: Database) -> 
     assert cached(row_hash="x") is None
     assert cached(patch_hash="x") is None
     assert cached(version=2) is None
+
+
+def test_a_grades_run_is_found_again_also_by_the_grades_that_reuse_it(database: Database) -> None:
+    store = database.evaluate
+    reused = replace(BARE, dataset="file:1", evaluated_at=NOW)
+    other = replace(BARE, patch_hash="q", run_id="other")
+    store.save_evaluation(ONE, row_hash="r", grader_version=1)
+    store.save_evaluation(reused, row_hash="r", grader_version=1)
+    store.save_evaluation(other, row_hash="r", grader_version=1)
+    for evaluation in (ONE, reused):
+        kept = store.kept_run(evaluation)
+        assert kept is not None
+        assert (kept.log, dict(kept.results)) == (run().outcome.output, dict(run().results))
+    assert store.kept_run(other) is None
+    assert store.of_instance("o__r-1") == (BARE, reused, other)
+    assert store.of_instance("o__r-2") == ()

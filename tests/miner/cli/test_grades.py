@@ -1,0 +1,120 @@
+"""What a reader can check of a grade: why it is what it is, its notes, its run's log."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from miner.cli import exits
+from miner.cli.grades import results_document, tell_grades
+from miner.cli.speech import as_text
+from miner.evaluate.dataset import Dataset, DatasetRow
+from miner.model import Evaluation, EvaluationState
+from miner.store import Database
+from tests.miner.cli.conftest import Miner
+from tests.miner.store.samples import NOW, run
+from tests.samples import GOLD, TESTS, recipe
+from validators.model import Flaw, Grade, Outcome, Tally, TestResult, TestStatus
+
+ROW = DatasetRow(
+    instance_id="o__r-1",
+    repo="o/r",
+    base_commit="a" * 40,
+    patch=GOLD,
+    test_patch=TESTS,
+    fail_to_pass=("t.py::a", "t.py::b"),
+    pass_to_pass=("t.py::c",),
+    recipe=recipe(),
+    merged_at=NOW,
+    row_hash="r",
+)
+DATASET = Dataset(name="2026-11-29", rows=(ROW,))
+RAN = replace(
+    run(),
+    outcome=Outcome(exit_code=1, output=b"the log's last words"),
+    results={
+        "t.py::a": TestResult(status=TestStatus.PASSED),
+        "t.py::b": TestResult(status=TestStatus.ERROR, phase="setup"),
+    },
+)
+WRONG = Grade(
+    resolved=False,
+    applied=True,
+    fail_to_pass=Tally(passed=1, failed=1),
+    pass_to_pass=Tally(passed=0, failed=1),
+    notes=("applied by fuzz",),
+    run=RAN,
+)
+REJECTS = """ng file a.py
+Hunk #1 succeeded at 3.
+Hunk #2 FAILED at 30.
+1 out of 2 hunks FAILED -- saving rejects to file a.py.rej"""
+
+
+def evaluation(grade: Grade | None, detail: str = "") -> Evaluation:
+    return Evaluation(
+        dataset=DATASET.name,
+        run_id="answers",
+        instance_id="o__r-1",
+        model_name_or_path="m",
+        patch_hash="p",
+        state=EvaluationState.UNRESOLVED if grade else EvaluationState.INFRASTRUCTURE,
+        grade=grade,
+        detail=detail,
+        evaluated_at=NOW,
+    )
+
+
+def kept(db: Database, given: Evaluation) -> Evaluation:
+    db.evaluate.save_evaluation(given, row_hash="r", grader_version=1)
+    return given
+
+
+def why(db: Database, given: Evaluation, capsys: pytest.CaptureFixture[str]) -> str:
+    """The table's text, with its columns' wrapping and borders taken out."""
+    tell_grades(DATASET, "answers", [kept(db, given)], db.evaluate.kept_run)
+    cells = [line.split("│")[-2].strip() for line in capsys.readouterr().out.splitlines()
+             if line.count("│") > 2]  # fmt: skip
+    return "".join(cells)
+
+
+def test_results_name_the_tests_the_notes_and_the_log(db: Database) -> None:
+    given = kept(db, evaluation(WRONG))
+    document = results_document(DATASET, "answers", [given], db.evaluate.kept_run)
+    (grade,) = json.loads(as_text(document))["grades"]
+    assert grade["notes"] == ["applied by fuzz"]
+    assert grade["failed"] == {"t.py::b": "error in setup", "t.py::c": "not_collected"}
+    assert grade["fail_to_pass"] == {"passed": 1, "failed": 1}
+    run = db.evaluate.kept_run(given)
+    assert run is not None
+    assert grade["log_hash"] == run.log_hash
+
+
+def test_a_wrong_patch_says_which_test_it_fails(
+    db: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = why(db, evaluation(WRONG), capsys).replace(" ", "")
+    assert "t.py::berrorinsetupand1more" in said
+
+
+def test_a_patch_that_does_not_apply_says_so_in_one_line(
+    db: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flawed = replace(WRONG, applied=False, flaw=Flaw.PATCH_DOES_NOT_APPLY, run=None)
+    said = why(db, evaluation(flawed, REJECTS), capsys).replace(" ", "")
+    assert said.endswith("patch_does_not_apply:Hunk#2FAILEDat30.")
+    long = why(db, evaluation(flawed, "error: " + "x" * 9000), capsys)
+    assert len(long) < 200
+
+
+def test_a_machines_failure_says_why(db: Database, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "noengine" in why(db, evaluation(None, "no engine\nmore"), capsys).replace(" ", "")
+
+
+def test_the_log_of_a_grade_can_be_read(miner: Miner, db: Database) -> None:
+    kept(db, evaluation(WRONG))
+    answer = miner("show", "o__r-1", "--logs")
+    assert answer.code == exits.OK
+    assert "graded unresolved: m, run answers on 2026-11-29" in answer.out
+    assert "the log's last words" in answer.out
+    assert miner("show", "o__r-2", "--logs").code == exits.WRONG_INPUT
