@@ -48,6 +48,8 @@ ReplayOption = Annotated[
     typer.Option("--replay", help="Crawl from a tape, without a network."),
 ]
 UNWATCHED_TOLD = 20
+IGNORED_TOLD = 3
+UNWATCHED = "no repository is watched; add one: miner repos add owner/name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +89,13 @@ def crawl(
             _tell_plan(store, names, since_text, as_json=as_json)
             return
         if gharchive is not None and not names:
-            _tell_nothing(as_json=as_json)
+            _tell_nothing("the archive hints at no watched repository", as_json=as_json)
             return
         if replay is None:
             house.need_token()
+        if not names:
+            _tell_nothing(UNWATCHED, as_json=as_json)
+            return
         report = _crawl(store, client, mirrors, repos=names, first=first, bars=progress())
     say_report(report, as_json=as_json)
 
@@ -113,6 +118,8 @@ def _crawl(
     first: datetime | None,
     bars: Progress,
 ) -> StageReport:
+    if first is not None:
+        _tell_ignored(store, repos, first)
     return reported(
         store,
         lambda: crawl_stage(
@@ -169,16 +176,35 @@ def _tell_plan(store: Database, names: list[str], since_text: str | None, *, as_
     rows = [[name, _watermark(store, name) or since_text or "the first pull"] for name in names]
     if as_json:
         say_json([{"repository": name, "since": moment} for name, moment in rows])
+    elif not rows:
+        say(f"nothing to crawl: {UNWATCHED}")
     else:
         table("Would crawl", ["repository", "since"], rows)
 
 
-def _tell_nothing(*, as_json: bool) -> None:
+def _tell_ignored(store: Database, names: list[str], first: datetime) -> None:
+    """Say on stderr which repositories are read from their watermark and not from `--since`."""
+    marks = [(name, _watermark(store, name)) for name in dict.fromkeys(names)]
+    crawled = [f"{name} at {mark:%Y-%m-%d %H:%M} UTC" for name, mark in marks if mark]
+    if not crawled:
+        return
+    rest = len(crawled) - IGNORED_TOLD
+    more = f"; and {rest} more" if rest > 0 else ""
+    complain(
+        f"--since {first:%Y-%m-%d} is ignored where pulls were read before, since a crawl goes on "
+        f"from its watermark: {'; '.join(crawled[:IGNORED_TOLD])}{more}. "
+        "What is older than the first crawl went back comes by a first crawl into another "
+        "database (MINER_DATABASE_URL)."
+    )
+
+
+def _tell_nothing(why: str, *, as_json: bool) -> None:
     if as_json:
+        complain(f"nothing to crawl: {why}")
         moment = now()
         say_report(StageReport(stage=Stage.CRAWL, started_at=moment, ended_at=moment), as_json=True)
     else:
-        say("nothing to crawl: the archive hints at no watched repository")
+        say(f"nothing to crawl: {why}")
 
 
 def _watermark(store: Database, name: str) -> datetime | None:

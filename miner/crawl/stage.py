@@ -87,8 +87,9 @@ def crawl(  # noqa: PLR0913 - a stage is handed what it works with
 ) -> StageReport:
     """Store what was merged in `repos` (none named: all watched) since each one's watermark.
 
-    `since` counts only where there is no watermark yet. A repository that fails is recorded and
-    stays due while the rest goes on; then IncompleteError. ConfigError when the token is wrong;
+    `since` counts only where there is no watermark yet: there also when nothing moved, since a
+    first crawl may have found nothing so late. A repository that fails is recorded and stays due
+    while the rest goes on; then IncompleteError. ConfigError when the token is wrong;
     the error itself when there is but one repository and trying again would not help. Safe to end
     at any point and to run again.
     """
@@ -144,6 +145,7 @@ class _Asked:
 
     name: str
     known: Repo | None
+    start: datetime | None
     stored: Future[int]
 
 
@@ -167,14 +169,14 @@ class _Pass:
         """
         known = self._store.known(name)
         try:
-            stored = self._ask(name, known, since)
+            asked = self._ask(name, known, since)
         except MinerError as error:
             self._settled(name, self._judged(name, known, error))
             return
-        if stored is None:
+        if asked is None:
             self._settled(name, "nothing new")
         else:
-            self._asked.append(_Asked(name, known, stored))
+            self._asked.append(asked)
         while len(self._asked) > OPEN_AT_MOST or (self._asked and self._asked[0].stored.done()):
             self._settle(self._asked.popleft())
 
@@ -185,7 +187,8 @@ class _Pass:
 
     def _settle(self, asked: _Asked) -> None:
         try:
-            note = f"{asked.stored.result()} new pulls"
+            window = f" updated since {asked.start:%Y-%m-%d %H:%M} UTC" if asked.start else ""
+            note = f"{asked.stored.result()} new pulls{window}"
             self._tally.add("repositories_changed")
         except MinerError as error:
             note = self._judged(asked.name, asked.known, error)
@@ -194,11 +197,11 @@ class _Pass:
     def _settled(self, name: str, note: str) -> None:
         self._progress.advance(WHAT, f"{name}: {note}")
 
-    def _ask(self, name: str, known: Repo | None, since: datetime | None) -> Future[int] | None:
-        """What becomes of the storing; None when nothing has moved."""
+    def _ask(self, name: str, known: Repo | None, since: datetime | None) -> _Asked | None:
+        """The repository while it is being stored; None when nothing has moved."""
         mark: str | None = None
         if known is not None:
-            etag = self._store.etag(known)
+            etag = None if self._is_unread(known, since) else self._store.etag(known)
             moved, mark = self._source.changed(known, etag=etag)
             if not moved:
                 self._unchanged(known, mark if mark != etag else None)
@@ -209,7 +212,8 @@ class _Pass:
             _, mark = self._source.changed(repo, etag=None)
         errand, stored = self._keeper.begin(repo)
         try:
-            newest = self._tell(errand, since)
+            start = self._start(repo, since)
+            newest = self._tell(errand, start)
         except MinerError:
             errand.abandon()
             wait([stored])  # what was told is paid for
@@ -218,15 +222,26 @@ class _Pass:
             errand.abandon()
             raise
         errand.finish(watermark=newest, mark=self._source.sealed(repo, mark))
-        return stored
+        return _Asked(name, known, start, stored)
 
-    def _tell(self, errand: Errand, since: datetime | None) -> datetime | None:
-        """Hand over everything since the watermark; the newest update.
+    def _is_unread(self, repo: Repo, since: datetime | None) -> bool:
+        """Is there something to read though nothing moved?
+
+        What an ended crawl left, or what an earlier, later `since` left out when it found nothing.
+        """
+        if self._store.place(repo) is not None:
+            return True
+        return since is not None and self._store.watermark(repo) is None
+
+    def _start(self, repo: Repo, since: datetime | None) -> datetime | None:
+        watermark = self._store.watermark(repo)
+        return since if watermark is None else watermark - OVERLAP
+
+    def _tell(self, errand: Errand, start: datetime | None) -> datetime | None:
+        """Hand over everything since `start`; the newest update.
 
         A crawl that was not completed goes on where it stopped, after what was updated since.
         """
-        watermark = self._store.watermark(errand.repo)
-        start = since if watermark is None else watermark - OVERLAP
         place = self._store.place(errand.repo)
         if place is None:
             return self._hand_over(errand, self._source.pages(errand.repo, since=start))

@@ -50,6 +50,28 @@ def test_watched_repositories_are_crawled_and_then_cost_nothing(
     assert "demo/tally" in miner("crawl", "--dry-run").out
 
 
+def test_a_since_that_is_ignored_is_told_with_the_watermark(
+    miner: Miner, db: Database, forge: Forge
+) -> None:
+    words = ("crawl", "--repo", "demo/tally", "--since", "2015-01-01")
+    assert "is ignored" not in miner(*words).err
+    known = db.crawl.known("demo/tally")
+    mark = db.crawl.watermark(known) if known else None
+    again = miner(*words)
+    assert again.code == exits.OK
+    assert "--since 2015-01-01 is ignored where pulls were read before" in again.err
+    assert f"demo/tally at {mark:%Y-%m-%d %H:%M} UTC" in again.err
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",), ("--json",)])
+def test_with_no_watched_repository_it_says_how_to_add_one(
+    miner: Miner, db: Database, forge: Forge, options: tuple[str, ...]
+) -> None:
+    answer = miner("crawl", *options)
+    told = answer.err if options == ("--json",) else answer.out
+    assert (answer.code, "miner repos add owner/name" in told) == (exits.OK, True)
+
+
 def test_an_unknown_repository_is_told_with_the_closest(
     miner: Miner, db: Database, forge: Forge
 ) -> None:

@@ -137,6 +137,34 @@ def test_since_counts_only_without_watermark(scene: Scene) -> None:
     assert {p.number for p in scene.store.pulls.values()} == {1, 5, 6}
 
 
+def test_an_earlier_since_counts_where_a_later_one_found_nothing(scene: Scene) -> None:
+    scene.progress = notes = Notes()
+    scene.crawl(since=datetime(2024, 1, 30, tzinfo=UTC))
+    assert notes.told == ["o/r: 0 new pulls updated since 2024-01-30 00:00 UTC"]
+    scene.crawl(since=datetime(2024, 1, 6, tzinfo=UTC))
+    assert {p.number for p in scene.store.pulls.values()} == {5, 6}
+
+
+def test_a_kept_place_is_gone_on_from_though_nothing_moved(scene: Scene) -> None:
+    scene.crawl(since=datetime(2024, 1, 30, tzinfo=UTC))
+    scene.store.places[1] = Place(after=json.dumps([at(28), 999]), newest=NOW)
+    scene.crawl()
+    assert {p.number for p in scene.store.pulls.values()} == {1, 2, 3, 4, 5, 6}
+    assert scene.store.places == {}
+
+
+class Notes(SilentProgress):
+    """Remembers how items ended."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def advance(self, what: str, note: str, *, by: int = 1) -> None:  # noqa: ARG002 - a protocol's
+        """Remember the note of an item that is done."""
+        if by:
+            self.told.append(note)
+
+
 def test_a_pull_whose_numbers_do_not_fit_is_kept_unresolved(scene: Scene) -> None:
     scene.fake.repos[0]["pulls"][0]["files"][0]["additions"] = 99
     report = scene.crawl()
