@@ -52,13 +52,15 @@ def publish(
     house, moment = House.of_environment(), now()
     chosen = name or f"{moment:%Y-%m-%d}"
     with house.store() as store:
+        is_known = store.publish.snapshot(chosen) is not None
         if dry_run:
             snapshot, _ = stage.plan(
                 store.publish, name=chosen, window=merged, dockerfile=dockerfile_of, now=moment
             )
+            stage.check(store.publish, snapshot)
         else:
             snapshot, _ = run_publish(store, name=chosen, window=merged)
-    tell(snapshot, as_json=as_json)
+    tell(snapshot, is_known=is_known, as_json=as_json)
 
 
 def export(
@@ -149,19 +151,21 @@ def dockerfile_of(instance: Instance) -> str:
     )
 
 
-def tell(snapshot: Snapshot, *, as_json: bool) -> None:
-    """What is in a snapshot, and what was left out."""
+def tell(snapshot: Snapshot, *, is_known: bool, as_json: bool) -> None:
+    """What is in a snapshot, and what was left out; `is_known`: it was published before."""
     if as_json:
         say_json(
             {
                 "name": snapshot.name,
                 "content_hash": snapshot.content_hash,
                 "created_at": snapshot.created_at,
+                "unchanged": is_known,
                 "members": [member.instance_id for member in snapshot.members],
                 "excluded": dict(snapshot.excluded),
             }
         )
         return
-    say(f"{snapshot.name}: {len(snapshot.members)} instances, sha256 {snapshot.content_hash}")
+    held = f"{len(snapshot.members)} instances, sha256 {snapshot.content_hash}"
+    say(f"{snapshot.name}: {held}{', unchanged' if is_known else ''}")
     if snapshot.excluded:
         table("Left out", ["instance", "reason"], snapshot.excluded)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from miner.errors import ConfigError
+from miner.errors import ConfigError, SnapshotFrozenError
 from miner.model import Candidate, Instance, Member, Snapshot
 from miner.progress import Progress
 from miner.publish.row import ExportRow, canonical, complaint, export_row
@@ -98,15 +98,28 @@ def publish(
     progress.start("publish", total=None)
     try:
         snapshot, lines = plan(store, name=name, window=window, dockerfile=dockerfile, now=now)
-        if not snapshot.members:
-            raise ConfigError(
-                "There is no verified instance to publish; `miner funnel` shows where they stopped."
-            )
+        check(store, snapshot)
         store.freeze(snapshot, rows=lines)
         progress.advance("publish", f"{snapshot.name}: {len(snapshot.members)} instances")
     finally:
         progress.end("publish")
     return store.snapshot(name) or snapshot
+
+
+def check(store: Store, snapshot: Snapshot) -> None:
+    """What publishing would refuse.
+
+    Raises ConfigError (no instance), SnapshotFrozenError (name taken by other content).
+    """
+    if not snapshot.members:
+        raise ConfigError(
+            "There is no verified instance to publish; `miner funnel` shows where they stopped."
+        )
+    known = store.snapshot(snapshot.name)
+    if known is not None and known.content_hash != snapshot.content_hash:
+        raise SnapshotFrozenError(
+            f"Snapshot {snapshot.name} is published with other content; choose another name."
+        )
 
 
 def content_hash(lines: Mapping[str, str]) -> str:

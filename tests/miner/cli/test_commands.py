@@ -64,8 +64,12 @@ def test_publish_and_export(miner: Miner, db: Database, tmp_path: Path) -> None:
     assert "2 instances" in miner("publish", "--name", "2026-11-29", "--dry-run").out
     assert miner("leaderboard").code == exits.WRONG_INPUT
     assert db.admin.reports(stage=Stage.PUBLISH) == ()
-    assert miner("publish", "--name", "2026-11-29").code == exits.OK
-    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    first = miner("publish", "--name", "2026-11-29")
+    assert first.code == exits.OK
+    assert "unchanged" not in first.out
+    again = miner("publish", "--name", "2026-11-29")
+    assert again.code == exits.OK
+    assert again.out == first.out.rstrip() + ", unchanged\n"
     assert [report.done for report in db.admin.reports(stage=Stage.PUBLISH)] == [2, 2]
     assert miner("export", "--out", "all.jsonl").out == (
         "all.jsonl: 2 of the 2 instances of 2026-11-29\n"
@@ -75,9 +79,10 @@ def test_publish_and_export(miner: Miner, db: Database, tmp_path: Path) -> None:
         "none.jsonl: 0 of the 2 instances of 2026-11-29\n"
     )
     add_instances(db, candidate(3))
-    frozen = miner("publish", "--name", "2026-11-29")
-    assert frozen.code == exits.FATAL
-    assert "2026-11-29" in frozen.err
+    for dry in ((), ("--dry-run",)):
+        frozen = miner("publish", "--name", "2026-11-29", *dry)
+        assert (frozen.code, frozen.out) == (exits.FATAL, "")
+        assert "2026-11-29" in frozen.err
 
 
 def test_plans_are_told_as_json_too(miner: Miner, db: Database) -> None:
