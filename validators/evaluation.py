@@ -58,6 +58,7 @@ another grade."""
 _SLOW_S = PREPARE_S / 3
 """Where our own part takes longer, a patch that is not applied in time says nothing."""
 
+_NOTHING = "the patch changes nothing"
 _NO_ROOM = "tests could not be put back beside the patch's files"
 
 
@@ -102,7 +103,8 @@ def grade(
     Raises EngineUnavailableError when the machinery failed: that says nothing about the model.
     """
     if is_empty(model_patch):
-        return _ungraded(task, Flaw.EMPTY_PATCH, "the patch changes nothing")
+        said = "the text holds no diff that changes a file" if model_patch.strip() else _NOTHING
+        return _ungraded(task, Flaw.EMPTY_PATCH, said)
     reason = refusal(model_patch)
     if reason is not None:
         return _ungraded(task, Flaw.PATCH_REFUSED, reason)

@@ -117,5 +117,8 @@ def _disagreement(outcome: Outcome, transcript: Transcript, *, runner: str) -> s
 
 
 def tail(output: bytes) -> str:
-    """The end of an output, for a person."""
-    return output[-_DETAIL:].decode("utf-8", "replace").strip()
+    """The end of an output, for a person; whole lines when there are any."""
+    end = output[-_DETAIL:]
+    if len(output) > _DETAIL and b"\n" in end[:-1]:
+        end = end.partition(b"\n")[2]
+    return end.decode("utf-8", "replace").strip()

@@ -45,11 +45,11 @@ BEGUN = f"\0{PATCHING}\x002\n".encode()
 FULL = b"tar: x: Cannot write: No space left on device"
 
 
-def graded(container: GradingContainer, recipe: Recipe = RECIPE) -> Grade:
+def graded(container: GradingContainer, recipe: Recipe = RECIPE, *, patch: bytes = PATCH) -> Grade:
     engine = GradingEngine([], container=container)
     environment = replace(ENVIRONMENT, recipe=recipe)
     try:
-        return grade(TASK, environment, model_patch=PATCH, engine=engine, progress=print)
+        return grade(TASK, environment, model_patch=patch, engine=engine, progress=print)
     finally:
         assert engine.open == 0
 
@@ -106,6 +106,26 @@ def test_a_machine_that_is_slow_before_the_patch_gives_no_grade_for_want_of_time
     does_not_apply = failed(PATCH_FAILED, f"\0{PATCHING}\x00280\n".encode())
     found = graded(GradingContainer(prepare=does_not_apply))
     assert found.flaw is Flaw.PATCH_DOES_NOT_APPLY
+
+
+@pytest.mark.parametrize(
+    ("patch", "detail"),
+    [
+        (b" \n", "the patch changes nothing"),
+        (b"I would fix it in a.py.\n", "the text holds no diff that changes a file"),
+    ],
+)
+def test_prose_is_told_from_no_answer(patch: bytes, detail: str) -> None:
+    found = graded(GradingContainer(), patch=patch)
+    assert (found.flaw, found.detail) == (Flaw.EMPTY_PATCH, detail)
+
+
+def test_a_long_complaint_is_cut_between_its_lines() -> None:
+    lines = b"".join(b"Hunk #%d FAILED at line %d.\n" % (n, n) for n in range(1000))
+    found = graded(GradingContainer(prepare=failed(PATCH_FAILED, BEGUN + lines)))
+    assert found.detail.startswith("Hunk #")
+    assert found.detail.endswith("FAILED at line 999.")
+    assert 1000 < len(found.detail) <= 2000
 
 
 def test_more_changes_than_can_be_seen_are_refused() -> None:
