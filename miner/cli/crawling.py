@@ -49,6 +49,7 @@ ReplayOption = Annotated[
 ]
 UNWATCHED_TOLD = 20
 IGNORED_TOLD = 3
+BAD_HOURS_TOLD = 5
 UNWATCHED = "no repository is watched; add one: miner repos add owner/name"
 
 
@@ -139,8 +140,13 @@ def hinted(client: HttpClient, days: str, archive: str, *, watched: list[str]) -
     start, end = hour_range(days, now=now())
     where = archive if "://" in archive else Path(archive)
     found = gathered(archived_hints(client, start, end, where=where), watched=watched)
-    for hour in found.bad:
+    for hour in found.bad[:BAD_HOURS_TOLD]:
         complain(f"{hour.hour}: {hour.error} ({hour.hints} hints were read)")
+    if len(found.bad) > BAD_HOURS_TOLD:
+        complain(
+            f"and {len(found.bad) - BAD_HOURS_TOLD} more hours that are missing or broken, "
+            f"the last being {found.bad[-1].hour}"
+        )
     check_read(found.bad, start=start, end=end)
     if found.others:
         most = ", ".join(f"{name} {count}" for name, count in found.others[:UNWATCHED_TOLD])

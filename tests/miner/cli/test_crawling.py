@@ -137,6 +137,17 @@ def test_what_the_archive_hinted_is_taped_too(
     assert (counts(again.out), again.err) == (counts(live.out), live.err)
 
 
+def test_of_many_bad_hours_the_first_few_and_a_count_are_told(
+    miner: Miner, db: Database, forge: Forge, tmp_path: Path
+) -> None:
+    miner("repos", "add", "demo/tally")
+    answer = miner("crawl", "--gharchive", DAY, "--archive", str(tmp_path))
+    assert answer.code == exits.WRONG_INPUT
+    assert f"{DAY}-4: " in answer.err
+    assert f"{DAY}-5: " not in answer.err
+    assert f"and 19 more hours that are missing or broken, the last being {DAY}-23" in answer.err
+
+
 @contextmanager
 def archive_site(folder: Path) -> Iterator[str]:
     """A site that serves the folder's files; its address."""
