@@ -39,7 +39,8 @@ FreshOption = Annotated[
     bool, typer.Option("--fresh", help="Begin with an empty database; caches are kept.")
 ]
 GitOption = Annotated[
-    Path | None, typer.Option("--git", help="A folder of bare repositories: owner/name.git.")
+    Path | None,
+    typer.Option("--git", help="A folder of git repositories, bare or with a work tree."),
 ]
 PullsOption = Annotated[
     Path | None, typer.Option("--pulls", help="Issues and pulls as JSONL; see docs/forge.md.")

@@ -12,7 +12,7 @@ from miner.cli.stages import P2POption, PolicyOption, run_assess, run_split, run
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
 from miner.model import StageReport
-from miner.store import Database
+from miner.store import Database, Funnel
 from validators.model import Policy
 
 
@@ -47,8 +47,19 @@ def run(
         return
     for report in reports:
         say_report(report, as_json=False)
+    tell_end(counted)
+
+
+def tell_end(counted: Funnel) -> None:
+    """The funnel, and what can be done next; of nothing, why it is nothing."""
+    if not counted.pulls and not counted.crawl_rejections:
+        say("nothing to mine: no merged pull was found; an earlier --since looks further back")
+        return
     tell_funnel(counted)
-    say("next: miner publish · miner export · miner evaluate --gold")
+    if counted.instances:
+        say("next: miner publish · miner export · miner evaluate --gold")
+    else:
+        say("no instance yet; miner show owner__name-123 tells all about one pull")
 
 
 def mine(

@@ -11,7 +11,7 @@ from miner.cli.options import AuthorOption, JsonOption
 from miner.cli.options import author as known_author
 from miner.cli.repos import check_known, check_name, stranger
 from miner.cli.speech import complain, progress, say, say_json, table
-from miner.cli.stages import P2POption, PolicyOption
+from miner.cli.stages import P2POption
 from miner.cli.trees import trees
 from miner.cli.wiring import House
 from miner.errors import ConfigError
@@ -32,6 +32,7 @@ InstanceArgument = Annotated[str, typer.Argument(help="An instance or candidate:
 FileArgument = Annotated[
     Path, typer.Argument(help="A JSON file with the fields of install_config that you set.")
 ]
+TryPolicyOption = Annotated[str, typer.Option("--policy", help="quick or full.", metavar="NAME")]
 
 
 @GROUP.command("show")
@@ -79,7 +80,7 @@ def set_recipe(repo: RepoArgument, file: FileArgument, author: AuthorOption = No
 def try_recipe(
     instance_id: InstanceArgument,
     file: FileArgument,
-    policy: PolicyOption = "quick",
+    policy: TryPolicyOption = "quick",
     p2p: P2POption = "files",
     as_json: JsonOption = False,
 ) -> None:

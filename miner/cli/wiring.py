@@ -158,7 +158,7 @@ class House:
         wanted = (name or self.settings.policy) + ("-suite" if p2p == "suite" else "")
         if wanted not in POLICIES:
             raise ConfigError(
-                f"There is no verification policy {wanted!r}; known are {', '.join(POLICIES)}."
+                f"There is no verification policy {name!r}; known are quick and full."
             )
         return POLICIES[wanted]
 

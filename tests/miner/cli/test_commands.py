@@ -137,7 +137,12 @@ def test_looking(miner: Miner, db: Database) -> None:
         ("evaluate none.jsonl --gold", 2, "none.jsonl cannot be read"),
         ("leaderboard", 2, "There is no snapshot yet"),
         ("show o__r-9", 2, "Nothing is known of 'o__r-9'"),
-        ("verify --policy slow", 2, "There is no verification policy 'slow'"),
+        (
+            "verify --policy slow",
+            2,
+            "There is no verification policy 'slow'; known are quick and full.",
+        ),
+        ("verify --policy slow --p2p suite", 2, "no verification policy 'slow'; known are quick"),
         ("verify --p2p all", 2, "PASS_TO_PASS is looked for in files or suite, not in 'all'"),
         ("recipes try o__r-9 none.json", 2, "none.json cannot be read"),
         ("demo serve --git .", 2, "Give both --git DIR and --pulls FILE"),
