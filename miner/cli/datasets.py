@@ -22,19 +22,30 @@ FILE_HASH_CHARS = 16
 def find_dataset(
     store: Database, name: str | None, *, repo: str | None = None, limit: int = NO_LIMIT
 ) -> Dataset:
-    """The named snapshot, else the named file, else (no name) the newest snapshot."""
+    """The named snapshot, else the named file, else (no name) the newest snapshot.
+
+    A file that holds a snapshot of this database, whole and unchanged, is that snapshot.
+    """
     path = Path(name) if name else None
+    frozen = {each.content_hash: each.name for each in store.publish.snapshots()}
     if path is not None and (path.is_file() or path.suffix):
         rows: Sequence[ExportRow] = jsonl.read(path)
-        called = f"file:{hashlib.sha256(path.read_bytes()).hexdigest()[:FILE_HASH_CHARS]}"
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        called = frozen.get(content, _file_name(content))
+        also: tuple[str, ...] = (_file_name(content),)
     else:
         called = name or newest(store.publish)
         rows = read_rows(store.publish, called)
+        also = tuple(_file_name(content) for content, its in frozen.items() if its == called)
     kept = [row for row in rows if repo is None or row.repo.lower() == repo.lower()][:limit]
     if not kept:
         hint = closest(repo or "", {row.repo for row in rows})
         raise ConfigError(f"{name or called} has no instance of {repo or 'anything'}{hint}.")
-    return Dataset(name=called, rows=tuple(_row(row) for row in kept))
+    return Dataset(name=called, rows=tuple(_row(row) for row in kept), also=also)
+
+
+def _file_name(content_hash: str) -> str:
+    return f"file:{content_hash[:FILE_HASH_CHARS]}"
 
 
 def _row(row: ExportRow) -> DatasetRow:

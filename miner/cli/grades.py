@@ -97,7 +97,7 @@ def leaderboard(dataset: DatasetArgument = None, as_json: JsonOption = False) ->
     house = House.of_environment()
     with house.store() as store:
         chosen = find_dataset(store, dataset)
-        evaluations = store.evaluate.evaluations(dataset=chosen.name, run_id=None)
+        evaluations = _of_every_name(store, chosen)
     reports = _reports(chosen, evaluations)
     if as_json:
         say_json([_document(entry) for entry in reports])
@@ -183,6 +183,18 @@ def tell_grades(
     )
     for entry in _reports(dataset, evaluations):
         say(f"{entry.model_name_or_path}: {_words(entry.overall)}")
+
+
+def _of_every_name(store: Database, dataset: Dataset) -> list[Evaluation]:
+    """The newest grade per run, model and instance, under whatever name the content was graded."""
+    newest: dict[tuple[str, str, str], Evaluation] = {}
+    for name in dict.fromkeys((dataset.name, *dataset.also)):
+        for new in store.evaluate.evaluations(dataset=name, run_id=None):
+            key = (new.run_id, new.model_name_or_path, new.instance_id)
+            old = newest.get(key)
+            if old is None or old.evaluated_at < new.evaluated_at:
+                newest[key] = new
+    return list(newest.values())
 
 
 def _submission(

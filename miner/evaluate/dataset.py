@@ -39,10 +39,14 @@ class DatasetRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """A snapshot (`name` is its name) or a file (`name` is its content hash). Rows sorted by id."""
+    """A snapshot (`name` is its name) or a file (`name` is its content hash). Rows sorted by id.
+
+    A whole export is its snapshot. `also` are names under which the same content may be graded.
+    """
 
     name: str
     rows: tuple[DatasetRow, ...]
+    also: tuple[str, ...] = ()
 
 
 def patch_hash(model_patch: bytes) -> str:

@@ -2,10 +2,13 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from miner.cli import exits
+from miner.cli.datasets import find_dataset
 from miner.cli.grades import results_document, tell_grades
 from miner.cli.speech import as_text
 from miner.evaluate.dataset import Dataset, DatasetRow
@@ -13,6 +16,7 @@ from miner.model import Evaluation, EvaluationState
 from miner.store import Database
 from tests.miner.cli.conftest import Miner
 from tests.miner.store.samples import NOW, run
+from tests.miner.verified import add_instances, candidate
 from tests.samples import GOLD, TESTS, recipe
 from validators.model import Flaw, Grade, Outcome, Tally, TestResult, TestStatus
 
@@ -118,3 +122,28 @@ def test_the_log_of_a_grade_can_be_read(miner: Miner, db: Database) -> None:
     assert "graded unresolved: m, run answers on 2026-11-29" in answer.out
     assert "the log's last words" in answer.out
     assert miner("show", "o__r-2", "--logs").code == exits.WRONG_INPUT
+
+
+def test_a_whole_export_is_its_snapshot(miner: Miner, db: Database, tmp_path: Path) -> None:
+    add_instances(db, candidate(1), candidate(2))
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    assert miner("export", "--out", "all.jsonl").code == exits.OK
+    whole = find_dataset(db, str(tmp_path / "all.jsonl"))
+    assert whole.name == "2026-11-29"
+    assert whole == find_dataset(db, "2026-11-29")
+    lines = (tmp_path / "all.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "part.jsonl").write_text(lines[0])
+    assert find_dataset(db, str(tmp_path / "part.jsonl")).name.startswith("file:")
+
+
+def test_what_was_graded_as_a_file_counts_for_its_snapshot_once(miner: Miner, db: Database) -> None:
+    add_instances(db, candidate(1))
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    dataset = find_dataset(db, "2026-11-29")
+    wrong = replace(evaluation(WRONG), instance_id=dataset.rows[0].instance_id)
+    kept(db, replace(wrong, dataset=dataset.also[0]))
+    right = replace(wrong, evaluated_at=NOW + timedelta(hours=1), state=EvaluationState.RESOLVED)
+    for given, resolved in ((wrong, 0), (right, 1)):
+        kept(db, given)
+        (model,) = json.loads(miner("leaderboard", "--json").out)
+        assert (model["resolved"], model["total"]) == (resolved, 1)
