@@ -1,6 +1,7 @@
 """What a reader can check of a grade: why it is what it is, its notes, its run's log."""
 
 import json
+import runpy
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.miner.verified import add_instances, candidate
 from tests.samples import GOLD, TESTS, recipe
 from validators.model import Flaw, Grade, Outcome, Tally, TestResult, TestStatus
 
+DOCS = Path(__file__).parents[3] / "docs"
 ROW = DatasetRow(
     instance_id="o__r-1",
     repo="o/r",
@@ -147,3 +149,24 @@ def test_what_was_graded_as_a_file_counts_for_its_snapshot_once(miner: Miner, db
         kept(db, given)
         (model,) = json.loads(miner("leaderboard", "--json").out)
         assert (model["resolved"], model["total"]) == (resolved, 1)
+
+
+def test_a_file_is_read_back_as_the_docs_say(miner: Miner, db: Database, tmp_path: Path) -> None:
+    add_instances(db, candidate(1), candidate(2))
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    assert miner("export", "--out", "tasks.jsonl").code == exits.OK
+    text = (DOCS / "data.md").read_text(encoding="utf-8")
+    code = text.partition("## Reading a file back")[2].partition("```python\n")[2]
+    (tmp_path / "example.py").write_text(code.partition("```")[0], encoding="utf-8")
+    runpy.run_path(str(tmp_path / "example.py"))
+    for row in map(json.loads, (tmp_path / "tasks.jsonl").read_text().splitlines()):
+        written = (tmp_path / f"{row['instance_id']}.Dockerfile").read_text()
+        assert written == row["dockerfile"] != ""
+
+
+def test_every_key_of_a_grade_is_documented(db: Database) -> None:
+    given = kept(db, evaluation(WRONG))
+    document = results_document(DATASET, "answers", [given], db.evaluate.kept_run)
+    grades = json.loads(as_text(document))["grades"]
+    text = (DOCS / "evaluation.md").read_text(encoding="utf-8")
+    assert [key for key in (*document, *grades[0]) if f"`{key}`" not in text] == []
