@@ -83,6 +83,6 @@ class Transport(Protocol):
 
 
 def place(url: str) -> str:
-    """Host and path of an address, without query, user or secret: for messages."""
+    """Host, port and path of an address, without query, user or secret: for messages."""
     parts = urlsplit(url)
-    return f"{parts.hostname}{parts.path}"
+    return f"{parts.netloc.rpartition('@')[2]}{parts.path}"

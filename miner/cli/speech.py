@@ -14,9 +14,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, Tim
 from rich.progress import Progress as Bars
 from rich.table import Table
 from rich.text import Text
+from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
 from miner.model import StageReport
 from miner.progress import Progress
+
+_log = logging.getLogger(__name__)
 
 Json = Mapping[str, object] | Sequence[object]
 _SECRET_SHAPE = re.compile(
@@ -236,10 +239,20 @@ def redacted(text: str, secrets: Sequence[str]) -> str:
 
 
 def log_to_stderr(*, level: int, secrets: Sequence[str]) -> None:
-    """Send log records to stderr, redacted, traces included."""
+    """Send log records to stderr, redacted, traces included. Retries are told with their reason."""
+    set_on_retry_hooks([_log_retry])
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_RedactingFormatter(secrets))
     logging.basicConfig(level=level, handlers=[handler], force=True)
+
+
+def _log_retry(details: RetryDetails) -> None:
+    _log.warning(
+        "%s Attempt %d follows in %.1f s.",
+        printable(str(details.caused_by)),
+        details.retry_num + 1,
+        details.wait_for,
+    )
 
 
 class _RedactingFormatter(logging.Formatter):

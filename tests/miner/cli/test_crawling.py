@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import stamina
 
 from miner.cli import exits
 from miner.demo import Forge, made_forge, serve
@@ -129,7 +131,7 @@ def test_what_the_archive_hinted_is_taped_too(
     assert counts(live.out)["repositories_changed"] == 1
     assert f"{DAY}-1: The gzip is cut off" in live.err
     assert f"{DAY}-2: The gzip is corrupt" in live.err
-    assert f"{DAY}-3: 127.0.0.1/{DAY}-3.json.gz does not exist." in live.err
+    assert f"{DAY}-3: {address[7:]}/{DAY}-3.json.gz does not exist." in live.err
     monkeypatch.setenv("MINER_DATA_DIR", str(tmp_path / "elsewhere"))
     miner("db", "upgrade")
     miner("repos", "add", "demo/tally", "demo/ledger")
@@ -146,6 +148,24 @@ def test_of_many_bad_hours_the_first_few_and_a_count_are_told(
     assert f"{DAY}-4: " in answer.err
     assert f"{DAY}-5: " not in answer.err
     assert f"and 19 more hours that are missing or broken, the last being {DAY}-23" in answer.err
+
+
+def test_a_retry_is_told_with_its_reason_and_the_port(
+    miner: Miner, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # and not listening: every connection is refused
+        where = f"127.0.0.1:{held.getsockname()[1]}"
+        monkeypatch.setenv("MINER_GITHUB_URL", f"http://{where}")
+        monkeypatch.setenv("MINER_GITHUB_TOKENS", "ghp_verysecret")
+        with stamina.set_testing(True, attempts=3, cap=True):
+            answer = miner("crawl", "--repo", "o/r")
+    assert answer.code == exits.TRY_AGAIN
+    told = [line for line in answer.err.splitlines() if "WARNING" in line]
+    assert ["Attempt 2 follows in 0.0 s." in told[0], "Attempt 3 follows" in told[1]] == [True] * 2
+    assert all(f"{where}/repos/o/r cannot be reached" in line for line in told)
+    assert "stamina" not in answer.err
+    assert "ghp_verysecret" not in answer.err
 
 
 @contextmanager
