@@ -127,18 +127,7 @@ def _tell_build(attempts: Sequence[Attempt]) -> None:
 
 
 def _tell_verdict(verdict: Verdict) -> None:
-    rates = dict(verdict.run_flake_rates)
-    table(
-        f"Runs ({verdict.policy})",
-        ["phase", "repeat", "variant", "tests", "passed", "odd", "exit", "s", "flaw"],
-        [_run_row(run, rates) for run in verdict.runs],
-    )
-    missing = set(verdict.missing_before)
-    table(
-        f"FAIL_TO_PASS: {len(verdict.fail_to_pass)}, PASS_TO_PASS: {len(verdict.pass_to_pass)}",
-        ["test", "before"],
-        [[test, "not collected" if test in missing else "failed"] for test in verdict.fail_to_pass],
-    )
+    _tell_tests(verdict)
     if verdict.flaw is not None:
         say(f"flaw: {verdict.flaw} – {verdict.detail}")
     for mark in verdict.marks:
@@ -152,6 +141,24 @@ def _tell_verdict(verdict: Verdict) -> None:
     _tell_doubtful(verdict)
     for test, reason in verdict.left_out:
         say(f"left out: {test} ({reason})")
+
+
+def _tell_tests(verdict: Verdict) -> None:
+    """The runs and the tests that the fix mends; nothing of a task that was never run."""
+    rates = dict(verdict.run_flake_rates)
+    if verdict.runs:
+        table(
+            f"Runs ({verdict.policy})",
+            ["phase", "repeat", "variant", "tests", "passed", "odd", "exit", "s", "flaw"],
+            [_run_row(run, rates) for run in verdict.runs],
+        )
+    missing = set(verdict.missing_before)
+    counts = f"FAIL_TO_PASS: {len(verdict.fail_to_pass)}, PASS_TO_PASS: {len(verdict.pass_to_pass)}"
+    before = [[t, "not collected" if t in missing else "failed"] for t in verdict.fail_to_pass]
+    if before:
+        table(counts, ["test", "before"], before)
+    elif verdict.runs:
+        say(counts)
 
 
 def _run_row(run: Run, rates: Mapping[str, float]) -> list[object]:

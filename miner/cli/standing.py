@@ -67,12 +67,14 @@ def tell(standing: Standing) -> None:
     """As tables."""
     found = standing.status
     say(f"{found.repos} repositories, {found.pulls} pulls, {found.snapshots} snapshots")
+    if not (found.work or found.parked or found.failures):
+        say("nothing is under way or stuck, and the machinery has not failed")
     work = [[w.kind, w.subject, w.holder, f"{w.lease_until:%H:%M:%S}"] for w in found.work]
-    table("Under way", ["what", "subject", "holder", "until"], work)
+    _table("Under way", ["what", "subject", "holder", "until"], work)
     parked = [[p.instance_id, p.failures, p.last_error] for p in found.parked]
-    table("Stuck", ["instance", "failures", "last error"], parked)
+    _table("Stuck", ["instance", "failures", "last error"], parked)
     failures = [[f"{when:%m-%d %H:%M}", name, error] for when, name, error in found.failures]
-    table("Failures of the machinery", ["when", "subject", "error"], failures)
+    _table("Failures of the machinery", ["when", "subject", "error"], failures)
     if standing.passes:
         passes = [
             [f"{one.ended_at:{MINUTE}}", one.exit_code, one.summary] for one in standing.passes
@@ -88,6 +90,12 @@ def tell(standing: Standing) -> None:
         table("API budgets", ["token", "resource", "left", "of", "full again (UTC)"], left)
     if standing.budgets_trouble:
         say(f"API budgets are not known: {standing.budgets_trouble}")
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Nothing where there is nothing to tell."""
+    if rows:
+        table(title, columns, rows)
 
 
 def _pass_document(one: StoredPass) -> dict[str, object]:

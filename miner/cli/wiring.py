@@ -44,8 +44,8 @@ class House:
     @contextmanager
     def store(self) -> Iterator[Database]:
         """The database, when it fits this version of the code."""
-        self.data_dir.mkdir(parents=True, exist_ok=True)
         check(self.settings.database)
+        self.data_dir.mkdir(parents=True, exist_ok=True)
         with open_store(self.settings.database) as database:
             yield database
 

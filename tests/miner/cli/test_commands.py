@@ -159,6 +159,22 @@ def test_bad_input_is_one_sentence(
     assert len(told) == 1
 
 
+@pytest.mark.parametrize("words", ["status", "funnel"])
+def test_a_look_without_a_database_leaves_no_folder(
+    miner: Miner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    folder = tmp_path / "data"
+    monkeypatch.setenv("MINER_DATA_DIR", str(folder))
+    assert miner(*words.split()).code == exits.FATAL
+    assert not folder.exists()
+
+
+def test_status_of_nothing_has_no_empty_tables(miner: Miner, db: Database) -> None:
+    said = miner("status").out
+    assert "nothing is under way or stuck" in said
+    assert "Under way" not in said
+
+
 @pytest.mark.parametrize("words", ["repos list", "funnel", "crawl", "publish", "evaluate --gold"])
 def test_without_a_database_the_next_step_is_told(miner: Miner, words: str) -> None:
     answer = miner(*words.split())

@@ -147,6 +147,8 @@ def test_a_failed_build_comes_with_its_log(capsys: pytest.CaptureFixture[str]) -
     said = capsys.readouterr().out
     assert "build failed in resolve: package_not_found: evergreen\nno such package" in said
     assert "no such package" in str(evidence_document(found))
+    assert "FAIL_TO_PASS" not in said
+    assert "Runs (" not in said
 
 
 def test_marks_and_rates_of_an_accepted_one_are_told(capsys: pytest.CaptureFixture[str]) -> None:
