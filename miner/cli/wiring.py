@@ -44,6 +44,8 @@ class House:
     @contextmanager
     def store(self) -> Iterator[Database]:
         """The database, when it fits this version of the code."""
+        if self.data_dir.exists() and not self.data_dir.is_dir():
+            raise ConfigError(f"MINER_DATA_DIR: {self.data_dir} is a file; name a folder.")
         check(self.settings.database)
         self.data_dir.mkdir(parents=True, exist_ok=True)
         with open_store(self.settings.database) as database:
