@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from tests.real_engine import LIMITS, called, containers, end, tar, untar
+from tests.serving import serving
 from validators.engine import GUEST_UID, KIT, REPORT_PIPE, TREE, Container, NotPulled
 from validators.engines import DockerEngine, connect
 from validators.errors import EngineUnavailableError
@@ -427,14 +428,8 @@ def test_an_image_its_registry_lacks_is_told(engine: DockerEngine) -> None:
 @contextmanager
 def registry() -> Iterator[str]:
     """The address of a registry that has nothing."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Nothing) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Nothing)) as server:
+        yield f"127.0.0.1:{server.server_port}"
 
 
 class Nothing(BaseHTTPRequestHandler):

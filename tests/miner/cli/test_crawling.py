@@ -3,7 +3,6 @@
 import gzip
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +18,7 @@ from miner.model import Stage
 from miner.store import Database
 from tests.miner.cli.conftest import Miner
 from tests.miner.demo.test_search import many
+from tests.serving import serving
 
 DAY = "2024-05-01"
 
@@ -172,14 +172,8 @@ def test_a_retry_is_told_with_its_reason_and_the_port(
 def archive_site(folder: Path) -> Iterator[str]:
     """A site that serves the folder's files; its address."""
     handler = partial(QuietHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 class QuietHandler(SimpleHTTPRequestHandler):

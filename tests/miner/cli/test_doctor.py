@@ -1,7 +1,6 @@
 """Is everything there that a command would need? Each thing on its own, and what to do."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +13,7 @@ from miner.errors import ConfigError
 from miner.git.command import new_enough, version
 from miner.store import Database
 from tests.miner.cli.conftest import Miner
+from tests.serving import serving
 
 DATED = b'{"files": [{"filename": "pytest-8.0.tar.gz", "upload-time": "2024-01-27T21:47:46Z"}]}'
 UNDATED = b'{"files": [{"filename": "pytest-8.0.tar.gz"}]}'
@@ -35,14 +35,8 @@ def index(body: bytes, *, status: int = 200) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/simple"
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Page)) as server:
+        yield f"http://127.0.0.1:{server.server_port}/simple"
 
 
 @pytest.fixture(autouse=True)

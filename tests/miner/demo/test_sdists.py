@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import tarfile
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +13,7 @@ import pytest
 
 from miner.demo.sdists import Sdist, SdistCache, SourceFile, source_tree
 from miner.errors import ConfigError, FatalError, SourceUnavailableError
+from tests.serving import serving
 
 SIMPLE = "application/vnd.pypi.simple.v1+json"
 
@@ -79,12 +79,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def index() -> Iterator[Index]:
-    with Index(("127.0.0.1", 0), _Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
+    with serving(Index(("127.0.0.1", 0), _Handler)) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def test_a_file_is_fetched_once(index: Index, tmp_path: Path) -> None:

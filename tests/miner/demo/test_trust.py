@@ -2,7 +2,6 @@
 
 import ipaddress
 import ssl
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -18,6 +17,7 @@ from cryptography.x509.oid import NameOID
 
 from miner.demo.trust import trusting_session
 from miner.errors import ConfigError
+from tests.serving import serving
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -66,15 +66,12 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def url(bundle: Path) -> Iterator[str]:
-    with _Server(("127.0.0.1", 0), _Handler) as server:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(bundle, bundle.with_suffix(".key"))
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
+    server = _Server(("127.0.0.1", 0), _Handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(bundle, bundle.with_suffix(".key"))
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    with serving(server):
         yield f"https://127.0.0.1:{server.server_address[1]}/"
-        server.shutdown()
-        thread.join()
 
 
 def test_the_named_bundle_is_trusted(url: str, bundle: Path) -> None:

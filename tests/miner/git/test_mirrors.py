@@ -7,7 +7,6 @@ import socket
 import ssl
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -34,6 +33,7 @@ from miner.errors import (
 from miner.git import Mirrors
 from miner.git.mirrors import _failure
 from tests.miner.git.repository import ENVIRONMENT, Repository
+from tests.serving import serving
 
 SECRET = "ghp_very'secret$token"
 
@@ -92,16 +92,13 @@ class GitHandler(BaseHTTPRequestHandler):
 @contextmanager
 def _served(root: Path, tls: ssl.SSLContext | None = None) -> Iterator[str]:
     GitHandler.root, GitHandler.seen = root, []
-    with ThreadingHTTPServer(("127.0.0.1", 0), GitHandler) as listening:
-        scheme = "http"
-        if tls is not None:
-            listening.socket = tls.wrap_socket(listening.socket, server_side=True)
-            scheme = "https"
-        thread = threading.Thread(target=listening.serve_forever, daemon=True)
-        thread.start()
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), GitHandler)
+    scheme = "http"
+    if tls is not None:
+        listening.socket = tls.wrap_socket(listening.socket, server_side=True)
+        scheme = "https"
+    with serving(listening):
         yield f"{scheme}://127.0.0.1:{listening.server_address[1]}"
-        listening.shutdown()
-        thread.join()
 
 
 @pytest.fixture

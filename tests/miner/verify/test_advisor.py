@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -11,6 +10,7 @@ import pytest
 
 from miner.verify.advisor import LOG_CHARS, EndpointAdvisor, question, recipe_of
 from tests.miner.verify.attempts import failed_attempt
+from tests.serving import serving
 from validators.model import ProjectInstall
 
 GOOD = '{"python": "3.9", "requirements": [".", "pytest"], "apt": ["libpq-dev"]}'
@@ -33,15 +33,8 @@ def _endpoint(content: str, *, status: int = 200) -> Iterator[tuple[str, list[by
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving(HTTPServer(("127.0.0.1", 0), Handler)) as server:
         yield f"http://127.0.0.1:{server.server_port}/v1", asked
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def test_an_answer_becomes_a_recipe() -> None:

@@ -1,7 +1,6 @@
 """Tokens of GitHub App installations."""
 
 import json
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -12,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from miner.crawl.github.app import installation_token
 from miner.errors import ConfigError, SourceUnavailableError
+from tests.serving import serving
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +55,8 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def api() -> Iterator[Api]:
-    with Api(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
+    with serving(Api(("127.0.0.1", 0), Handler)) as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def url(api: Api) -> str:
