@@ -142,15 +142,7 @@ class DockerEngine:
         with machinery("remove an image"):
             current = self.find(image.tag) if image.tag else None
             reference = image.tag if current and current.digest == image.digest else image.digest
-            try:
-                self._api.remove_image(reference)
-            except NotFound:
-                return True
-            except APIError as error:
-                if error.status_code == 409:
-                    return False
-                raise
-        return True
+            return inventory.removed(self._api.remove_image, reference)
 
     def caches(self) -> Sequence[Cache]:
         """See the Protocol."""

@@ -1,6 +1,6 @@
 """What of ours lies on an engine: images by label, uv's caches by the names of their volumes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -58,12 +58,17 @@ def caches(api: APIClient) -> Sequence[Cache]:
 def remove_cache(api: APIClient, cache: Cache) -> bool:
     """Whether it is gone; not while a container uses it."""
     with machinery("remove a cache"):
-        try:
-            api.remove_volume(cache.volume)
-        except NotFound:
-            return True
-        except APIError as error:
-            if error.status_code == 409:
-                return False
-            raise
+        return removed(api.remove_volume, cache.volume)
+
+
+def removed(remove: Callable[[str], object], name: str) -> bool:
+    """Remove what the engine may have lost already; False when something still uses it."""
+    try:
+        remove(name)
+    except NotFound:
+        return True
+    except APIError as error:
+        if error.status_code == 409:
+            return False
+        raise
     return True
