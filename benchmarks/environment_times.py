@@ -30,7 +30,7 @@ from validators.engine import TREE, ContainerEngine
 from validators.engines import connect
 from validators.environment import build_environment
 from validators.languages import LANGUAGES
-from validators.model import BuildSettings, Environment, Image, Limits, Recipe, Tree
+from validators.model import BuildSettings, Environment, Image, Limits, Maker, Recipe, Tree
 
 PROJECTS = ("itsdangerous", "click", "jinja2")
 DATE = datetime(2024, 6, 1, tzinfo=UTC)
@@ -70,10 +70,11 @@ def _measured(
     whole = bench.median(lambda cache: bench.install(locked, cache, project=True))
     cold = bench.median(lambda cache: bench.built(locked, cache))
     resolved = bench.median(lambda cache: bench.built(recipe, cache))
-    kept = bench.build(locked, bench.fresh())
+    name = bench.fresh()
+    kept = bench.build(locked, name)
     other = replace(subject.tree, commit="0" * 40)
     started = time.monotonic()
-    again = replace(bench, tree=other).build(locked, bench.fresh())
+    again = replace(bench, tree=other).build(locked, name)
     neighbour_s = time.monotonic() - started
     engine.remove_image(kept.image)
     bench.clean()
@@ -116,12 +117,13 @@ class _Bench:
         return round(median(taken), 2)
 
     def build(self, recipe: Recipe, cache: str) -> Environment:
-        """Our environment of a recipe."""
+        """Our environment of a recipe; the cache is that of a repository of this name."""
         built = build_environment(
             self.tree,
             recipe,
             patches=(),
             repository=cache,
+            maker=Maker.MINER,
             engine=self.engine,
             settings=self.settings,
             progress=_silent,

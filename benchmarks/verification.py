@@ -40,9 +40,9 @@ from validators.model import (
     BuildSettings,
     Environment,
     GradingTask,
+    Maker,
     Phase,
     Task,
-    repository_of,
 )
 from validators.run import build, make_ready
 from validators.selection import selected
@@ -79,6 +79,7 @@ class Subject:
         """The same, as verification takes it."""
         return Task(
             instance_id=self.task.instance_id,
+            repo=self.task.repo,
             tree=self.task.tree,
             patch=self.task.patch,
             test_patch=self.task.test_patch,
@@ -140,6 +141,7 @@ def load(
     for row in (rows[n * len(rows) // count] for n in range(count)):
         task = GradingTask(
             instance_id=row.instance_id,
+            repo=row.repo,
             tree=mirrors.open(row.repo).tree(row.base_commit),
             patch=row.patch_bytes,
             test_patch=row.test_patch_bytes,
@@ -151,7 +153,8 @@ def load(
             task.tree,
             task.recipe,
             patches=(),
-            repository=repository_of(task.instance_id),
+            repository=task.repo,
+            maker=Maker.GRADER,
             engine=engine,
             settings=BuildSettings(ca_bundle=system_certificates()),
             progress=lambda _: None,

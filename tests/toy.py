@@ -109,6 +109,7 @@ def task_of(toy: Toy, repository: Repository) -> Task:
     """What there is to verify of a toy."""
     return Task(
         instance_id="toy__toy-1",
+        repo="toy/toy",
         tree=repository.tree(),
         patch=repository.diff(toy.gold),
         test_patch=repository.diff(toy.tests),
@@ -121,6 +122,7 @@ def grading_task_of(toy: Toy, repository: Repository) -> GradingTask:
     task = task_of(toy, repository)
     return GradingTask(
         instance_id=task.instance_id,
+        repo=task.repo,
         tree=task.tree,
         patch=task.patch,
         test_patch=task.test_patch,

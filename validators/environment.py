@@ -1,11 +1,15 @@
 """A recipe becomes an environment image: an install run in a limited container, then a commit.
 
+Why the repository is in the key: an install runs code of the tree, of which the key names the
+build files alone. Another repository with the same build files could make another environment.
+
 Why the tree is not in the image: one environment serves every instance whose dependencies are the
 same, and every run brings its own tree. What the install left in the tree beside its files
 (egg-info, generated versions, built extensions) is kept in `/opt/miner/generated.tar`.
 """
 
 import hashlib
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -24,6 +28,7 @@ from validators.model import (
     Environment,
     Image,
     Limits,
+    Maker,
     ProjectInstall,
     Recipe,
     Tree,
@@ -36,11 +41,15 @@ ENVIRONMENT_LABEL = "miner.environment"
 PACKAGES_LABEL = "miner.packages"
 """The freeze of what is in it, one a line."""
 
+LAYOUT_LABEL = "miner.layout"
+"""The layout it was made in: one of another layout is found no more."""
+
+LAYOUT = 3
+"""Part of every key: changes with the layout of an environment image, and with what a key holds."""
+
 _INSTALL_PIDS = 512
 _INSTALL_CPUS = 2.0
 _HARMLESS = re.compile(r"(.*/)?[^/]+\.egg-info(/.*)?|(.*/)?_?_?version_?_?\.py")
-_LAYOUT = 2
-"""Part of every key: changes when the layout of an environment image does."""
 
 
 def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
@@ -48,7 +57,8 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
     recipe: Recipe,
     *,
     patches: Sequence[bytes],
-    repository: str | None,
+    repository: str,
+    maker: Maker,
     engine: ContainerEngine,
     settings: BuildSettings,
     progress: Progress,
@@ -56,23 +66,24 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
     """The environment of a recipe, made or found.
 
     `patches` (test and gold) are used only where they touch files that declare dependencies: then
-    those of both states are in the environment. `repository` names whose package cache is used:
-    what one repository's builds leave there reaches no other; with None nothing is left. Raises
-    EngineUnavailableError when the machine or the package index failed, UnknownRecipeError for a
-    Python we do not know.
+    those of both states are in the environment. `repository` ("owner/name") says whose tree it is:
+    neither environments nor package caches are shared with another's. What a grader makes serves
+    graders alone, and leaves no cache. Raises EngineUnavailableError when the machine or the
+    package index failed, UnknownRecipeError for a Python we do not know.
     """
     if recipe.python not in (known := RELEASED_AT | UNTESTED):
         raise UnknownRecipeError(
             f"The recipe asks for Python {recipe.python}; known are {', '.join(known)}."
         )
     base, origin = base_image(engine, recipe.python, settings=settings, progress=progress)
-    shelf = _Shelf(engine, tree, base, origin)
+    shelf = _Shelf(engine, tree, repository, maker, base, origin)
     if recipe.lock is not None and (found := shelf.find(recipe)):
         return found
     limits = Limits(
         memory_mb=recipe.memory_mb, cpus=_INSTALL_CPUS, pids=_INSTALL_PIDS, network=True
     )
-    with engine.install(base, limits, cache=repository) as container:
+    cache = repository.lower() if maker is Maker.MINER else None
+    with engine.install(base, limits, cache=cache) as container:
         install = Install(
             container=container,
             tree=tree,
@@ -89,25 +100,33 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
             progress(f"installing {locked.lock.count('==') if locked.lock else 0} packages")
             packages = install.finish(locked.lock or "")
             own = not _is_shareable(locked, install.generated())
-            key = environment_key(tree, locked, base=base, own=own)
+            key = shelf.key(locked, maker=maker, own=own)
             install.seal()
         except StepFailedError as failed:
             return failed.failure
-        labels = {ENVIRONMENT_LABEL: key, PACKAGES_LABEL: "\n".join(packages)}
+        labels = {
+            ENVIRONMENT_LABEL: key,
+            PACKAGES_LABEL: "\n".join(packages),
+            LAYOUT_LABEL: str(LAYOUT),
+        }
         image = container.commit(_tag(key), labels=labels)
     return shelf.environment(image, locked, key, packages)
 
 
-def environment_key(tree: Tree, recipe: Recipe, *, base: Image, own: bool) -> str:
+def environment_key(
+    tree: Tree, recipe: Recipe, *, base: Image, repository: str, maker: Maker, own: bool
+) -> str:
     """The name of an environment: what it is made of, and nothing it is not.
 
-    `own` environments hold something of this very commit (a plain install's copy, a built
-    extension) and are no other's.
+    `repository`: "owner/name", in which case does not count. `own` environments hold something of
+    this very commit (a plain install's copy, a built extension) and are no other's.
     """
     files = read_tree(tree)
     inputs = {path: hashlib.sha256(files[path]).hexdigest() for path in build_inputs(files)}
     parts: dict[str, object] = {
-        "layout": _LAYOUT,
+        "layout": LAYOUT,
+        "repository": repository.lower(),
+        "maker": maker,
         "base": base.digest,
         "python": recipe.python,
         "apt": recipe.apt,
@@ -127,23 +146,36 @@ def environment_key(tree: Tree, recipe: Recipe, *, base: Image, own: bool) -> st
 
 @dataclass(frozen=True, slots=True)
 class _Shelf:
-    """The environments that this engine has on one base image."""
+    """The environments of a repository that this engine has on one base image."""
 
     engine: ContainerEngine
     tree: Tree
+    repository: str
+    maker: Maker
     base: Image
     base_origin: str
 
     def find(self, locked: Recipe) -> Environment | None:
-        """A made environment of a recipe with its lock: shared by many commits, or this one's."""
-        for own in (False, True):
-            key = environment_key(self.tree, locked, base=self.base, own=own)
+        """A made environment of a recipe with its lock: shared by many commits, or this one's.
+
+        A grader takes what a miner made, never the other way: of a repository's name a row may hold
+        a commit that was never merged there.
+        """
+        makers = (Maker.MINER,) if self.maker is Maker.MINER else (Maker.MINER, Maker.GRADER)
+        for maker, own in itertools.product(makers, (False, True)):
+            key = self.key(locked, maker=maker, own=own)
             image = self.engine.find(_tag(key))
             if image is not None:
                 return replace(
                     self.environment(image, locked, key, self._packages(image)), reused=True
                 )
         return None
+
+    def key(self, locked: Recipe, *, maker: Maker, own: bool) -> str:
+        """See `environment_key`."""
+        return environment_key(
+            self.tree, locked, base=self.base, repository=self.repository, maker=maker, own=own
+        )
 
     def environment(
         self, image: Image, locked: Recipe, key: str, packages: tuple[str, ...]

@@ -15,11 +15,11 @@ from validators.model import (
     Examination,
     FailureClass,
     Flaw,
+    Maker,
     Policy,
     Recipe,
     Task,
     Verdict,
-    repository_of,
 )
 from validators.patched_text import patched
 from validators.tree import read_tree
@@ -105,7 +105,8 @@ class _Bench:
             self.task.tree,
             recipe,
             patches=(self.task.test_patch, self.task.patch),
-            repository=repository_of(self.task.instance_id),
+            repository=self.task.repo,
+            maker=Maker.MINER,
             engine=self.engine,
             settings=self.settings,
             progress=lambda line: self.progress(f"{self.task.instance_id}: {line}"),

@@ -2,7 +2,8 @@
 
 Environments are cheap to make again from their lock, and what is in a package cache can be fetched
 again: so both go by age and by a disk budget, caches first, the oldest first. Base images of this
-version stay: they are few, and everything shares their layers.
+version stay: they are few, and everything shares their layers. What another version made and this
+one no longer finds goes with them.
 """
 
 from collections.abc import Collection, Mapping
@@ -12,7 +13,7 @@ from enum import StrEnum
 
 from validators import base_images
 from validators.engine import ContainerEngine
-from validators.environment import ENVIRONMENT_LABEL
+from validators.environment import ENVIRONMENT_LABEL, LAYOUT, LAYOUT_LABEL
 from validators.model import Image, StoredImage
 
 
@@ -33,6 +34,7 @@ class Kept:
     python: str
     own_bytes: int
     created_at: datetime
+    outdated: bool = False  # made by another version: this one does not find it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +69,8 @@ def gc(
     """Remove what is older than `older_than`, then the oldest until the rest fits `budget_mb`.
 
     That is caches, then environments. `keep` are digests never to be touched: the instances' own;
-    they count for the budget all the same. Base images of earlier versions of this program always
-    go. What a container uses stays, and is told.
+    they count for the budget all the same. Images of earlier versions of this program always go,
+    as nothing finds them any more. What a container uses stays, and is told.
     """
     there = images(engine)
     environments = [each for each in there if each.kind is Kind.ENVIRONMENT]
@@ -86,7 +88,7 @@ def gc(
         too_old = older_than is not None and now - each.created_at > older_than
         too_much = budget_mb is not None and excess > 0
         free = each.kind is Kind.ENVIRONMENT and each.image.digest not in keep
-        if not (_is_outdated(each) or (free and (too_old or too_much))):
+        if not (each.outdated or (free and (too_old or too_much))):
             continue
         if not engine.remove_image(each.image):
             in_use.append(each.image)
@@ -115,12 +117,14 @@ def _collect_caches(
 def _kept(stored: StoredImage, found: Mapping[str, StoredImage]) -> Kept:
     parent = found.get(stored.parent)
     shared = parent.size_bytes if parent is not None else 0
+    kind = _kind(stored.labels)
     return Kept(
         image=stored.image,
-        kind=_kind(stored.labels),
+        kind=kind,
         python=stored.labels.get(base_images.BASE_LABEL, ""),
         own_bytes=max(stored.size_bytes - shared, 0),
         created_at=stored.created_at,
+        outdated=_is_outdated(kind, stored),
     )
 
 
@@ -131,5 +135,7 @@ def _kind(labels: Mapping[str, str]) -> Kind:
     return Kind.BASE if base_images.BASE_LABEL in labels else Kind.PARENT
 
 
-def _is_outdated(kept: Kept) -> bool:
-    return kept.kind is not Kind.ENVIRONMENT and not base_images.is_current(kept.image.tag)
+def _is_outdated(kind: Kind, stored: StoredImage) -> bool:
+    if kind is Kind.ENVIRONMENT:
+        return stored.labels.get(LAYOUT_LABEL) != str(LAYOUT)
+    return not base_images.is_current(stored.image.tag)

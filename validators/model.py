@@ -46,6 +46,13 @@ class BuildSettings:
     attempts: int = 6  # recipes tried for one task at the most
 
 
+class Maker(StrEnum):
+    """Who makes an environment, and so who may use it."""
+
+    MINER = "miner"  # of a merged pull: serves whatever has its key
+    GRADER = "grader"  # of a row, which may be a stranger's: serves grading alone
+
+
 class Phase(StrEnum):
     """Which state of the tree a run saw."""
 
@@ -317,6 +324,7 @@ class Task:
     """What there is to verify. `merged_at` is the date dependencies are resolved at."""
 
     instance_id: str
+    repo: str  # "owner/name"
     tree: Tree
     patch: bytes = field(repr=False)
     test_patch: bytes = field(repr=False)
@@ -373,6 +381,7 @@ class GradingTask:
     """A published instance as the grader needs it. `recipe.lock` must be set."""
 
     instance_id: str
+    repo: str  # "owner/name"
     tree: Tree
     patch: bytes = field(repr=False)
     test_patch: bytes = field(repr=False)
@@ -395,8 +404,3 @@ class Grade:
     flags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # files restored or removed, by rule
     run: Run | None = None
-
-
-def repository_of(instance_id: str) -> str:
-    """ "owner__name-123" → "owner__name"."""
-    return instance_id.rpartition("-")[0] or instance_id

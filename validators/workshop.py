@@ -17,6 +17,7 @@ from validators.model import (
     Examination,
     Grade,
     GradingTask,
+    Maker,
     Policy,
     Recipe,
     Task,
@@ -73,7 +74,8 @@ class Workshop:
             task.tree,
             task.recipe,
             patches=(),
-            repository=None,  # its row may be a stranger's: none may leave anything for miners
+            repository=task.repo,
+            maker=Maker.GRADER,  # its row may be a stranger's: it leaves nothing for miners
             engine=engine,
             settings=self.settings,
             progress=lambda line: progress(f"{task.instance_id}: {line}"),

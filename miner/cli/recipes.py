@@ -96,6 +96,7 @@ def try_recipe(
         raise ConfigError(f"There is no candidate {instance_id!r}; `miner funnel` counts them.")
     task = Task(
         instance_id=instance_id,
+        repo=candidate.repo,
         tree=trees(house)(candidate),
         patch=candidate.patch,
         test_patch=candidate.test_patch,

@@ -27,6 +27,7 @@ class DatasetRow:
         """With the tree of its base commit, what the grader is given."""
         return GradingTask(
             instance_id=self.instance_id,
+            repo=self.repo,
             tree=tree,
             patch=self.patch,
             test_patch=self.test_patch,

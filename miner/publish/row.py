@@ -85,6 +85,18 @@ class ExportRow(BaseModel):
     merged_at: AwareDatetime
     meta: Mapping[str, JsonValue] = Field(default_factory=dict)
 
+    @field_validator("repo")
+    @classmethod
+    def _of_the_instance(cls, value: str, given: ValidationInfo) -> str:
+        """Its tree and its environment are the repository's, its grades the instance's.
+
+        Case does not count: some datasets write their ids in lower case.
+        """
+        of = str(given.data.get("instance_id", "")).rpartition("-")[0]
+        if of and of.lower() != value.replace("/", "__").lower():
+            raise ValueError("instance_id names another one; of owner/name it is owner__name-123")
+        return value
+
     @field_validator("PASS_TO_PASS")
     @classmethod
     def _in_one_list(cls, value: tuple[str, ...], given: ValidationInfo) -> tuple[str, ...]:

@@ -193,6 +193,7 @@ class _Shift:
         try:
             task = Task(
                 instance_id=candidate.instance_id,
+                repo=candidate.repo,
                 tree=self._tree(candidate),
                 patch=candidate.patch,
                 test_patch=candidate.test_patch,

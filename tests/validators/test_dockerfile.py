@@ -20,7 +20,7 @@ from validators.dockerfile import UV_VERSION, dockerfile
 from validators.engines import connect
 from validators.environment import build_environment
 from validators.errors import UnknownRecipeError
-from validators.model import BuildSettings, Environment, Recipe, Tree
+from validators.model import BuildSettings, Environment, Maker, Recipe, Tree
 
 RECIPE = Recipe(
     language="python",
@@ -108,7 +108,8 @@ def trusting_base() -> Iterator[tuple[Environment, str]]:
         tree,
         recipe,
         patches=(),
-        repository="test",
+        repository="owner/name",
+        maker=Maker.MINER,
         engine=engine,
         settings=settings,
         progress=_silent,

@@ -13,7 +13,7 @@ from tests.real_engine import HERE
 from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
 from validators.engine import TREE, VENV, ContainerEngine
 from validators.engines import connect
-from validators.environment import build_environment, environment_key
+from validators.environment import LAYOUT, LAYOUT_LABEL, build_environment, environment_key
 from validators.errors import EngineUnavailableError
 from validators.model import (
     BuildFailure,
@@ -22,6 +22,7 @@ from validators.model import (
     FailureClass,
     Image,
     Limits,
+    Maker,
     Outcome,
     ProjectInstall,
     Recipe,
@@ -39,8 +40,16 @@ def _tree(files: Mapping[str, bytes] = SAMPLE, *, commit: str = "c" * 40) -> Tre
     return Tree(commit=commit, committed_at=DATE, tar=sample_tar(files), nearest_tag="v1.0")
 
 
-def _key(tree: Tree | None = None, recipe: Recipe = RECIPE, *, own: bool = False) -> str:
-    return environment_key(tree or _tree(), recipe, base=BASE, own=own)
+def _key(
+    tree: Tree | None = None,
+    recipe: Recipe = RECIPE,
+    *,
+    repository: str = "owner/name",
+    own: bool = False,
+) -> str:
+    return environment_key(
+        tree or _tree(), recipe, base=BASE, repository=repository, maker=Maker.MINER, own=own
+    )
 
 
 def test_commits_with_the_same_dependencies_share_a_key() -> None:
@@ -88,7 +97,14 @@ def test_a_plain_install_is_shared_with_no_other_commit() -> None:
     recipe = replace(RECIPE, project_install=ProjectInstall.PLAIN, source_paths=("src",))
     first = _scripted(engine, recipe)
     assert isinstance(first, Environment)
-    assert first.key == environment_key(_tree(), first.recipe, base=first.base_image, own=True)
+    assert first.key == environment_key(
+        _tree(),
+        first.recipe,
+        base=first.base_image,
+        repository="owner/name",
+        maker=Maker.MINER,
+        own=True,
+    )
     other = _scripted(engine, recipe, tree=_tree(commit="d" * 40))
     assert isinstance(other, Environment)
     assert not other.reused
@@ -97,7 +113,46 @@ def test_a_plain_install_is_shared_with_no_other_commit() -> None:
 def test_the_package_cache_is_the_repositorys_own() -> None:
     engine = InstallingEngine(scripts=())
     _scripted(engine, RECIPE)
-    assert engine.cached == ["test"]
+    _scripted(engine, RECIPE, repository="Other/Name")
+    assert engine.cached == ["owner/name", "other/name"]
+
+
+def test_a_repository_that_copies_anothers_files_has_an_environment_of_its_own() -> None:
+    """The key names the files that an install reads, not the modules that those import."""
+    build = {**SAMPLE, "setup.py": b"import helper\n", "helper.py": b"raise SystemExit('stolen')\n"}
+    engine = InstallingEngine(scripts=())
+    copied = _scripted(engine, RECIPE, tree=_tree(build), repository="stranger/name")
+    honest = {**build, "helper.py": b""}
+    built = _scripted(engine, RECIPE, tree=_tree(honest), repository="owner/name")
+    assert isinstance(copied, Environment)
+    assert isinstance(built, Environment)
+    assert not built.reused
+    assert built.key != copied.key
+
+
+def test_a_repository_is_the_same_in_any_case() -> None:
+    assert _key(repository="Owner/Name") == _key(repository="owner/name")
+    assert _key(repository="a__b/c") != _key(repository="a/b__c")
+
+
+def test_what_grading_makes_serves_grading_alone() -> None:
+    """A row may name a repository, and a commit that only a fork of it has."""
+    engine = InstallingEngine(scripts=())
+    graded = _scripted(engine, RECIPE, maker=Maker.GRADER)
+    mined = _scripted(engine, RECIPE)
+    again = _scripted(engine, RECIPE, maker=Maker.GRADER)
+    assert isinstance(graded, Environment)
+    assert isinstance(mined, Environment)
+    assert isinstance(again, Environment)
+    assert engine.cached == [None, "owner/name"]
+    assert (mined.reused, again.reused) == (False, True)
+    assert again.key == mined.key != graded.key
+
+
+def test_an_environment_says_in_which_layout_it_is() -> None:
+    engine = InstallingEngine(scripts=())
+    _scripted(engine, RECIPE)
+    assert engine.installs[0].labels[LAYOUT_LABEL] == str(LAYOUT)
 
 
 def test_a_lock_is_installed_and_nothing_is_resolved() -> None:
@@ -233,12 +288,15 @@ def _scripted(
     *,
     tree: Tree | None = None,
     patches: tuple[bytes, ...] = (),
+    repository: str = "owner/name",
+    maker: Maker = Maker.MINER,
 ) -> Environment | BuildFailure:
     return build_environment(
         tree or _tree(),
         recipe,
         patches=patches,
-        repository="test",
+        repository=repository,
+        maker=maker,
         engine=engine,
         settings=BuildSettings(),
         progress=silent,
@@ -269,7 +327,8 @@ def _real(
         tree or _tree(),
         recipe,
         patches=(),
-        repository="test",
+        repository="owner/name",
+        maker=Maker.MINER,
         engine=engine,
         settings=BuildSettings(ca_bundle=CA_BUNDLE),
         progress=silent,
@@ -350,7 +409,8 @@ class TestReal:
             _tree(),
             recipe,
             patches=(b"", patch),
-            repository="test",
+            repository="owner/name",
+            maker=Maker.MINER,
             engine=engine,
             settings=BuildSettings(ca_bundle=CA_BUNDLE),
             progress=silent,

@@ -33,6 +33,7 @@ ENVIRONMENT = Environment(image=IMAGE, base_image=IMAGE, base_origin="built", re
 PATCH = b"--- a/calc.py\n+++ b/calc.py\n@@ -1 +1 @@\n-a\n+b\n"
 TASK = GradingTask(
     instance_id="o__n-1",
+    repo="o/n",
     tree=Tree(commit="c", committed_at=datetime(2024, 1, 2, tzinfo=UTC), tar=bytes(10240)),
     patch=PATCH,
     test_patch=b"",

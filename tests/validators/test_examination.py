@@ -37,6 +37,7 @@ TEST_PATCH = (
 PATCH = b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n"
 TASK = Task(
     instance_id="o__a-1",
+    repo="o/a",
     tree=Tree(
         commit="b" * 40, committed_at=datetime(2024, 5, 1, tzinfo=UTC), tar=sample_tar(FILES)
     ),

@@ -1,6 +1,7 @@
 """What may go from an engine, and what never."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
@@ -10,6 +11,7 @@ from tests.real_engine import HERE
 from validators.base_images import base_image
 from validators.engine import ContainerEngine
 from validators.engines import DockerEngine, connect
+from validators.environment import LAYOUT
 from validators.images import Kind, gc, images
 from validators.model import BuildSettings, Cache, Image, Limits, StoredImage
 
@@ -17,11 +19,16 @@ NOW = datetime(2026, 6, 30, tzinfo=UTC)
 MB = 1 << 20
 
 
-def environment(name: str, *, days: int, own_mb: int) -> StoredImage:
+def environment(name: str, *, days: int, own_mb: int, layout: int = LAYOUT) -> StoredImage:
     """An environment on the base below."""
     return StoredImage(
         image=Image(digest=f"sha256:{name}", tag=f"miner-environment:{name}"),
-        labels={"miner.environment": name, "miner.base": "3.12", "miner.parent": "x"},
+        labels={
+            "miner.environment": name,
+            "miner.base": "3.12",
+            "miner.parent": "x",
+            "miner.layout": str(layout),
+        },
         size_bytes=(600 + own_mb) * MB,
         created_at=NOW - timedelta(days=days),
         parent="sha256:base",
@@ -155,6 +162,14 @@ def test_what_stays_anyway_does_not_fill_the_budget_of_those_that_may_go() -> No
 def test_base_images_of_earlier_versions_go() -> None:
     shelf = Shelf([*STORED, base("past", "miner-base:py3.12-built-0")])
     assert collect(shelf)[0] == {"past"}
+
+
+def test_environments_that_no_key_names_any_more_go_whoever_made_them() -> None:
+    past = environment("past", days=0, own_mb=5, layout=LAYOUT - 1)
+    unmarked = replace(past, image=Image(digest="sha256:bare", tag="miner-environment:bare"))
+    unmarked = replace(unmarked, labels={"miner.environment": "bare"})
+    shelf = Shelf([*STORED, past, unmarked])
+    assert collect(shelf, keep=frozenset({"sha256:past"}))[0] == {"past", "bare"}
 
 
 def cache(name: str, *, days: int, mb: int) -> Cache:

@@ -121,7 +121,7 @@ def test_content_that_looks_like_a_header_stays_in_its_hunk(tmp_path: Path) -> N
 
 def task(gold: bytes) -> Task:
     tree = Tree(commit="c", committed_at=WHEN, tar=bytes(10240))
-    return Task(instance_id="i", tree=tree, patch=gold, test_patch=b"", merged_at=WHEN)
+    return Task(instance_id="i", repo="o/n", tree=tree, patch=gold, test_patch=b"", merged_at=WHEN)
 
 
 def test_hunk_probes_are_bounded(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ diff --git a/tests/data.json b/tests/data.json
 """
 TASK = Task(
     instance_id="o__n-1",
+    repo="o/n",
     tree=Tree(commit="c", committed_at=WHEN, tar=bytes(10240)),
     patch=b"gold",
     test_patch=TEST_PATCH,

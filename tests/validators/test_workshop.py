@@ -11,6 +11,7 @@ import pytest
 from tests.real_engine import HERE
 from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
 from validators.engines import connect
+from validators.engines.confinement import cache_volume
 from validators.errors import EngineUnavailableError
 from validators.model import (
     QUICK,
@@ -50,7 +51,12 @@ new file mode 100644
 +    assert sample.question() == "?"
 """
 TASK = Task(
-    instance_id="o__sample-1", tree=TREE, patch=PATCH, test_patch=TEST_PATCH, merged_at=DATE
+    instance_id="o__sample-1",
+    repo="o/sample",
+    tree=TREE,
+    patch=PATCH,
+    test_patch=TEST_PATCH,
+    merged_at=DATE,
 )
 
 
@@ -88,6 +94,7 @@ def _grading_task(examination: Examination, recipe: Recipe | None = None) -> Gra
     assert environment is not None
     return GradingTask(
         instance_id=TASK.instance_id,
+        repo=TASK.repo,
         tree=TREE,
         patch=PATCH,
         test_patch=TEST_PATCH,
@@ -130,14 +137,14 @@ class TestReal:
     def test_what_a_strangers_row_installs_reaches_no_package_cache(
         self, workshop: Workshop, examination: Examination
     ) -> None:
-        victim = f"o__{uuid.uuid4().hex}"
+        victim = f"o/{uuid.uuid4().hex}"
         environment = examination.environment
         assert environment is not None
         hostile = replace(environment.recipe, pre_install=("false",))
-        task = replace(_grading_task(examination, hostile), instance_id=f"{victim}-1")
+        task = replace(_grading_task(examination, hostile), repo=victim)
         with pytest.raises(EngineUnavailableError, match="pre_install"):
             workshop.grade(task, model_patch=PATCH)
         engine = connect(HERE)
-        left = [each for each in engine.caches() if each.volume.endswith(victim)]
+        left = [each for each in engine.caches() if each.volume == cache_volume(victim)]
         assert not any(engine.remove_cache(each) for each in left)
         engine.close()

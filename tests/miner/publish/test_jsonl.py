@@ -22,7 +22,7 @@ def row(**changes: object) -> ExportRow:
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    rows = (row(instance_id="a__a-1"), row())
+    rows = (row(instance_id="a__a-1", repo="a/a"), row())
     jsonl.write(rows, tmp_path / "deep" / "set.jsonl")
     assert jsonl.read(tmp_path / "deep" / "set.jsonl") == rows
 
@@ -80,6 +80,8 @@ def test_a_bad_line_is_named(tmp_path: Path, text: str | None, sentence: str) ->
         ({"merged_at": "2024-05-17T12:00:00"}, "merged_at: .*timezone"),
         ({"created_at": "2024-05-17T12:00:00"}, "created_at: .*timezone"),
         ({"issue_created_at": "2024-05-17"}, "issue_created_at: .*timezone"),
+        ({"repo": "stranger/r"}, "repo: instance_id names another one; of owner/name it is owner_"),
+        ({"instance_id": "stranger__r-7"}, "repo: instance_id names another one"),
     ],
 )
 def test_a_row_that_contradicts_itself_is_named(

@@ -93,6 +93,28 @@ def test_unfit_columns_are_refused(column: str, value: object) -> None:
         ExportRow.model_validate(raw)
 
 
+@pytest.mark.parametrize(
+    ("instance_id", "repo", "fits"),
+    [
+        ("o__r-7", "o/r", True),
+        ("unidata__netcdf-c-1925", "Unidata/netcdf-c", True),  # as some datasets write them
+        ("a__b__c-1", "a/b__c", True),
+        ("o__r-7-1", "o/r-7", True),
+        ("o__r-7", "stranger/r", False),
+        ("stranger__r-7", "o/r", False),
+        ("o__r-7", "o/r-7", False),
+        ("o__r-7-1", "o/r", False),
+    ],
+)
+def test_an_instance_is_of_its_own_repository(instance_id: str, repo: str, fits: bool) -> None:
+    raw = json.loads(canonical(row(instance()))) | {"instance_id": instance_id, "repo": repo}
+    if fits:
+        assert ExportRow.model_validate(raw).repo == repo
+    else:
+        with pytest.raises(ValidationError, match="instance_id names another one"):
+            ExportRow.model_validate(raw)
+
+
 def test_marks_become_flags() -> None:
     marked = instance(
         of=candidate(statement_marks=("edited_later",)),
