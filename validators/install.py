@@ -16,7 +16,7 @@ from validators.archive import pack
 from validators.engine import TREE, VENV, Container, Progress
 from validators.errors import EngineUnavailableError
 from validators.languages.python import failures
-from validators.languages.python.as_of import fallback, pins_pytest
+from validators.languages.python.as_of import fallback, past_fallback, pytest_of
 from validators.languages.python.build_inputs import declare_dependencies
 from validators.model import (
     BuildFailure,
@@ -27,11 +27,13 @@ from validators.model import (
     Recipe,
     Tree,
 )
-from validators.tree import read_tree
 
 SCRATCH = "/tmp/miner"  # noqa: S108  # a tmpfs of the container: never in what is committed
 _AFTER = f"{SCRATCH}/after"
+_WANTED = f"{SCRATCH}/requirements.in"
 _LOCK = f"{SCRATCH}/lock.txt"
+_YOUNGER = f"{SCRATCH}/younger.txt"
+
 _PATH = f"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:{VENV}/bin"
 """The system first: an environment may hold another uv."""
 
@@ -79,13 +81,13 @@ class Install:
         """The lock: the recipe's own, else what its requirements resolve to as of its date."""
         if self.recipe.lock is not None:
             return self.recipe.lock
-        before = self._resolve(TREE, extra=())
+        before = self._resolve(TREE)
         if not any(map(declare_dependencies, patches)) or not self._apply(patches):
             return before
         # what the fix needs, and what only the tree before it needed
-        after = self._resolve(_AFTER, extra=())
+        after = self._resolve(_AFTER, preferred=before)
         gone = _pins_missing(before, after)
-        return self._resolve(_AFTER, extra=gone) if gone else after
+        return self._resolve(_AFTER, extra=gone, preferred=after) if gone else after
 
     def finish(self, lock: str) -> tuple[str, ...]:
         """Install `lock` and the project, keep what it left in the tree; the freeze is returned."""
@@ -113,7 +115,8 @@ class Install:
         listed = self._last("finish", f"tar --list --file={installation.GENERATED}")
         return tuple(listed.output.decode("utf-8", "replace").splitlines())
 
-    def _resolve(self, tree: str, *, extra: Sequence[str]) -> str:
+    def _resolve(self, tree: str, *, extra: Sequence[str] = (), preferred: str = "") -> str:
+        """`preferred` is what stands in the lock that is written again: uv prefers its versions."""
         try:
             text = installation.requirements_text(self.recipe, tree=tree)
         except installation.OutsideTreeError as outside:
@@ -121,22 +124,39 @@ class Install:
             raise StepFailedError(failure) from outside
         text += "".join(f"{line}\n" for line in extra)
         self._put("resolve", SCRATCH, pack({"requirements.in": text.encode()}))
-        line = installation.resolve_line(self.recipe, f"{SCRATCH}/requirements.in", _LOCK)
         date = self.recipe.cutoff_at
         self.progress("resolving" if date is None else f"resolving as of {date:%Y-%m-%d}")
-        self._guests("resolve", line)
-        packed = self.container.get(_LOCK, limit_mb=_READ_MB)
+        lock = self._compiled(self.recipe, _LOCK, tree=tree)
+        ancient = fallback(lock, self.recipe)
+        if ancient is not None and not self._is_pinned(lock, tree=tree, preferred=preferred):
+            raise StepFailedError(_failure("resolve", FailureClass.REUPLOADED, ancient))
+        return lock
+
+    def _is_pinned(self, lock: str, *, tree: str, preferred: str) -> bool:
+        """Whether its pytest is what something asks for, wherever that stands.
+
+        Then what pytest needs may be younger, and it is the same. What can then not be resolved is
+        not the same.
+        """
+        self.progress(f"resolving once more, as {pytest_of(lock)} is old")
+        self._put("resolve", SCRATCH, pack({"younger.txt": preferred.encode()}))
+        try:
+            younger = self._compiled(past_fallback(self.recipe), _YOUNGER, tree=tree)
+        except StepFailedError:
+            return False
+        return pytest_of(younger) == pytest_of(lock)
+
+    def _compiled(self, recipe: Recipe, path: str, *, tree: str) -> str:
+        """What `requirements.in` resolves to by the dates of a recipe, written to `path`."""
+        self._guests("resolve", installation.resolve_line(recipe, _WANTED, path, tree=tree))
+        packed = self.container.get(path, limit_mb=_READ_MB)
         if packed is None:
             failure = _failure("resolve", FailureClass.RESOURCE_LIMIT, "the lock is too large")
             raise StepFailedError(failure)
         written = _only_text(packed)
         if written is None:  # builds of packages ran, and may write there
             raise StepFailedError(_failure("resolve", FailureClass.OTHER, "the lock is no text"))
-        lock = installation.without_project(written)
-        ancient = fallback(lock, self.recipe)
-        if ancient is not None and not pins_pytest(self.recipe, read_tree(self.tree)):
-            raise StepFailedError(_failure("resolve", FailureClass.REUPLOADED, ancient))
-        return lock
+        return installation.without_project(written)
 
     def _apply(self, patches: Sequence[bytes]) -> bool:
         """Make the tree with the patches beside the tree; False when they do not apply."""

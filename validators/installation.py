@@ -21,7 +21,8 @@ GENERATED = "/opt/miner/generated.tar"
 
 _PYTHON = f"{VENV}/bin/python"
 _OPTION = re.compile(r"(-r|-c|--requirement|--constraint)[\s=]*(\S.*)")
-_LOCAL = re.compile(r"\.(\[[^\]]*\])?(\s*;.*)?")
+_GROUP = re.compile(r"--group[\s=]+(\S+)")
+_LOCAL = re.compile(r"(?:-e\s+)?\.(\[[^\]]*\])?(\s*;.*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,13 @@ def venv_line(recipe: Recipe) -> str:
     return f"uv venv -q --no-config --no-python-downloads --python python{recipe.python} {VENV}"
 
 
-def resolve_line(recipe: Recipe, requirements: str, lock: str) -> str:
-    """The shell line that resolves the file `requirements` into the file `lock`, as of the date."""
+def resolve_line(recipe: Recipe, requirements: str, lock: str, *, tree: str = TREE) -> str:
+    """The shell line that resolves the file `requirements` and the groups of the recipe, which are
+    in `tree`, into the file `lock`, as of the date."""
+    named = filter(None, map(_GROUP.fullmatch, recipe.requirements))
+    groups = "".join(f"--group {quote(f'{tree}/pyproject.toml:{each[1]}')} " for each in named)
     return (
-        f"uv pip compile --no-config --python {_PYTHON} {_dates(recipe)}--generate-hashes"
+        f"uv pip compile --no-config --python {_PYTHON} {_dates(recipe)}{groups}--generate-hashes"
         f" --no-header --no-annotate --no-emit-index-url --output-file {lock} {requirements}"
         " >/dev/null"  # it prints the lock as well; its warnings are wanted
     )
@@ -135,11 +139,12 @@ def python_path(recipe: Recipe) -> str:
 
 
 def requirements_text(recipe: Recipe, *, tree: str = TREE) -> str:
-    """The recipe's requirements as a file: what is relative is under `tree`.
+    """The recipe's requirements as a file, without groups: what is relative is under `tree`.
 
     Raises OutsideTreeError for a file that is not.
     """
-    lines = [_absolute(line, tree) for line in (*recipe.requirements, *recipe.build_requirements)]
+    wanted = (line for line in recipe.requirements if not _GROUP.fullmatch(line))
+    lines = [_absolute(line, tree) for line in (*wanted, *recipe.build_requirements)]
     return "".join(f"{line}\n" for line in lines)
 
 

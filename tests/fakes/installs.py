@@ -29,6 +29,7 @@ class FakeInstallContainer:
     """Answers each step; the lock is what `requirements.in` held, pinned."""
 
     answer: Answer
+    younger: bytes = LOCK.encode()
     lines: list[str] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -71,10 +72,11 @@ class FakeInstallContainer:
 
     def get(self, path: str, *, limit_mb: int = 64, only: str = "*") -> bytes | None:
         buffer = io.BytesIO()
+        content = self.younger if path.endswith("younger.txt") else self.lock
         with tarfile.open(fileobj=buffer, mode="w") as archive:
             member = tarfile.TarInfo(path.rpartition("/")[2])
-            member.size = len(self.lock)
-            archive.addfile(member, io.BytesIO(self.lock))
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
         return buffer.getvalue()
 
     def report(self) -> bytes:
@@ -87,10 +89,14 @@ class FakeInstallContainer:
 
 @dataclass(slots=True)
 class InstallingEngine(FakeEngine):
-    """Base images of every Python are there; installs answer by `answer`, runs by `scripts`."""
+    """Base images of every Python are there; installs answer by `answer`, runs by `scripts`.
+
+    `younger` is the lock with what pytest needs a year younger.
+    """
 
     answer: Answer = silent
     lock: bytes = LOCK.encode()
+    younger: bytes = LOCK.encode()
     cached: list[str | None] = field(default_factory=list)
     installs: list[FakeInstallContainer] = field(default_factory=list)
     made: dict[str, Image] = field(default_factory=dict)
@@ -105,7 +111,7 @@ class InstallingEngine(FakeEngine):
         cache: str | None = None,
     ) -> Iterator[FakeInstallContainer]:
         self.cached.append(cache)
-        container = FakeInstallContainer(self.answer, lock=self.lock)
+        container = FakeInstallContainer(self.answer, lock=self.lock, younger=self.younger)
         self.installs.append(container)
         yield container
         if container.labels:

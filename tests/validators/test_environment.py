@@ -192,21 +192,35 @@ def test_an_ancient_pytest_is_a_failure_with_its_version() -> None:
     recipe = replace(
         RECIPE, lock=None, requirements=("pytest",), cutoff_at=datetime(2035, 5, 1, tzinfo=UTC)
     )
-    built = _scripted(InstallingEngine(scripts=()), recipe)
+    engine = InstallingEngine(scripts=(), younger=LOCK.replace("8.0.0", "9.1.0").encode())
+    built = _scripted(engine, recipe)
     assert isinstance(built, BuildFailure)
     assert built.failure_class is FailureClass.REUPLOADED
     assert built.detail == "pytest==8.0.0 for 2035-05-01"
 
 
-def test_an_ancient_pytest_that_a_file_of_the_tree_pins_is_as_it_should_be() -> None:
+def test_an_ancient_pytest_that_stays_with_younger_packages_is_as_it_should_be() -> None:
+    """Something pins it: an extra, a group, the patch, another package."""
     recipe = replace(
-        RECIPE,
-        lock=None,
-        requirements=("-r tests/requirements.txt",),
-        cutoff_at=datetime(2035, 5, 1, tzinfo=UTC),
+        RECIPE, lock=None, requirements=(".[test]",), cutoff_at=datetime(2035, 5, 1, tzinfo=UTC)
     )
-    tree = _tree({**SAMPLE, "tests/requirements.txt": b"pytest>=7,<8.1\n"})
-    assert isinstance(_scripted(InstallingEngine(scripts=()), recipe, tree=tree), Environment)
+    engine = InstallingEngine(scripts=())
+    assert isinstance(_scripted(engine, recipe, patches=(b"", MANIFEST_PATCH)), Environment)
+    lines = engine.installs[0].lines
+    twice = [line for line in lines if "pip compile" in line and "younger.txt" in line]
+    assert len(twice) == 2  # of the tree before, and of the tree after
+    assert all("--exclude-newer-package pluggy=2036-04-30" in line for line in twice)
+
+
+def test_an_ancient_pytest_beside_younger_packages_that_cannot_be_built_is_a_failure() -> None:
+    recipe = replace(RECIPE, lock=None, cutoff_at=datetime(2035, 5, 1, tzinfo=UTC))
+    fails = Outcome(exit_code=1, output=b"error: No solution found\n")
+    engine = InstallingEngine(
+        scripts=(), answer=lambda line: fails if "--output-file /tmp/miner/young" in line else None
+    )
+    built = _scripted(engine, recipe)
+    assert isinstance(built, BuildFailure)
+    assert built.failure_class is FailureClass.REUPLOADED
 
 
 @pytest.mark.parametrize(
@@ -320,13 +334,25 @@ def sample(engine: ContainerEngine) -> Iterator[Environment]:
     engine.remove_image(built.image)
 
 
+def _patch(path: str, old: bytes, new: bytes) -> bytes:
+    """The whole file replaced, as git writes it."""
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    lines = [b"-" + line for line in before] + [b"+" + line for line in after]
+    head = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n"
+    return f"{head}@@ -1,{len(before)} +1,{len(after)} @@\n".encode() + b"".join(lines)
+
+
 def _real(
-    engine: ContainerEngine, recipe: Recipe, *, tree: Tree | None = None
+    engine: ContainerEngine,
+    recipe: Recipe,
+    *,
+    tree: Tree | None = None,
+    patches: tuple[bytes, ...] = (),
 ) -> Environment | BuildFailure:
     return build_environment(
         tree or _tree(),
         recipe,
-        patches=(),
+        patches=patches,
         repository="owner/name",
         maker=Maker.MINER,
         engine=engine,
@@ -418,6 +444,49 @@ class TestReal:
         assert isinstance(built, Environment), built
         engine.remove_image(built.image)
         assert built.packages == ("iniconfig==2.0.0", "tomli==2.0.1")
+
+    @pytest.mark.parametrize(
+        ("requirement", "declared"),
+        [
+            (".[test]", b"[project.optional-dependencies]\ntest = [%s]\n"),
+            ("--group test", b"[dependency-groups]\ntest = [%s]\n"),
+        ],
+    )
+    @pytest.mark.parametrize("fixed", [False, True])
+    def test_an_old_pytest_may_be_what_the_project_asks_for(
+        self, engine: ContainerEngine, requirement: str, declared: bytes, fixed: bool
+    ) -> None:
+        """In the tree itself, or (`fixed`) only in what the patch makes of it."""
+        pinned = SAMPLE["pyproject.toml"] + declared % b"'pytest<6'"
+        files = {**SAMPLE, "pyproject.toml": pinned}
+        patch = b""
+        if fixed:
+            files["pyproject.toml"] = SAMPLE["pyproject.toml"] + declared % b"'pytest'"
+            patch = _patch("pyproject.toml", files["pyproject.toml"], pinned)
+        recipe = replace(
+            RECIPE,
+            lock=None,
+            requirements=(".", requirement),
+            cutoff_at=datetime(2025, 6, 1, tzinfo=UTC),
+        )
+        built = _real(engine, recipe, tree=_tree(files), patches=(b"", patch))
+        assert isinstance(built, Environment), built
+        engine.remove_image(built.image)
+        assert "pytest==5.4.3" in built.packages
+
+    def test_an_ancient_pytest_that_nothing_asks_for_is_none(self, engine: ContainerEngine) -> None:
+        """All files of atomicwrites, which 4.6 needs, were uploaded anew in July 2022."""
+        recipe = replace(
+            RECIPE,
+            lock=None,
+            requirements=("pytest<5",),
+            project_install=ProjectInstall.NONE,
+            cutoff_at=datetime(2022, 7, 1, tzinfo=UTC),
+            cutoff_exempt=(("setuptools", DATE),),  # one that builds on this Python
+        )
+        built = _real(engine, recipe)
+        assert isinstance(built, BuildFailure)
+        assert built.failure_class is FailureClass.REUPLOADED
 
     def test_a_package_that_never_was_fails_by_name(self, engine: ContainerEngine) -> None:
         name = "this-package-was-never-there-0471"

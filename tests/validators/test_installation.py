@@ -25,6 +25,13 @@ def test_relative_requirements_are_under_the_tree() -> None:
     )
 
 
+def test_groups_and_the_project_are_those_of_the_tree_that_is_resolved() -> None:
+    recipe = replace(RECIPE, requirements=("-e .", "--group test", "pytest"))
+    assert installation.requirements_text(recipe, tree="/tree") == "/tree\npytest\n"
+    line = installation.resolve_line(recipe, "in", "out", tree="/tree")
+    assert " --group /tree/pyproject.toml:test " in line
+
+
 @pytest.mark.parametrize("path", ["../x.txt", "/etc/passwd", "a/../../x"])
 def test_a_file_outside_the_tree_is_refused(path: str) -> None:
     with pytest.raises(installation.OutsideTreeError):

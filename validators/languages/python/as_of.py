@@ -4,12 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from posixpath import dirname, join, normpath
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-
-from validators.languages.python.requirement_files import lines
 from validators.model import Recipe
 
 _PEP_660_TOOLS = ("setuptools", "wheel", "setuptools-scm", "flit-core", "poetry-core")
@@ -72,8 +67,7 @@ _PYTEST_SINCE: Mapping[tuple[int, int], datetime] = {
     (3, 6): datetime(2018, 5, 23, tzinfo=UTC),
     (3, 0): datetime(2016, 8, 18, tzinfo=UTC),
 }
-_NAMED = re.compile(r"(?:-r|-c|--requirement|--constraint)[\s=]*(\S.*)")
-_LONG = re.compile(r"^--constraint\b", re.MULTILINE)
+_PYTEST = re.compile(r"^pytest==(\d+)\.(\d+)\S*", re.MULTILINE)
 _ANCIENT = timedelta(days=4 * 365)
 _YOUNGER = timedelta(days=365)
 _PYTEST_NEEDS = (
@@ -84,16 +78,14 @@ _PYTEST_NEEDS = (
 
 
 def fallback(lock: str, recipe: Recipe) -> str | None:
-    """What a resolver says nothing of: it chose a pytest of years ago, for no stated reason.
+    """What a resolver says nothing of: it chose a pytest of years ago.
 
-    That is what a package whose files were uploaded again does to all that need it. None for what
-    a recipe pins itself (for its files see `pins_pytest`), and where `past_fallback` was tried
-    already.
+    That is what a package whose files were uploaded again does to all that need it; or something
+    pins pytest, in whatever file or package: then `past_fallback` gives the same one. None where
+    that was tried already.
     """
-    found = re.search(r"^pytest==(\d+)\.(\d+)\S*", lock, re.MULTILINE)
+    found = _PYTEST.search(lock)
     if found is None or recipe.cutoff_at is None or "iniconfig" in dict(recipe.cutoff_exempt):
-        return None
-    if pins_pytest(recipe, {}):
         return None
     version = (int(found.group(1)), int(found.group(2)))
     later = [date for since, date in _PYTEST_SINCE.items() if since > version]
@@ -102,36 +94,10 @@ def fallback(lock: str, recipe: Recipe) -> str | None:
     return f"{found.group()} for {recipe.cutoff_at:%Y-%m-%d}"
 
 
-def pins_pytest(recipe: Recipe, files: Mapping[str, bytes]) -> bool:
-    """Whether the recipe's requirements, or the `files` (path → content) they name, exclude later
-    versions of pytest for its Python."""
-    waiting = [("", line) for line in recipe.requirements]
-    seen: set[str] = set()
-    while waiting:
-        folder, line = waiting.pop()
-        if _excludes_versions(line, recipe.python):
-            return True
-        named = _NAMED.fullmatch(line)
-        path = normpath(join(folder, named.group(1))) if named else ""
-        if path in files and path not in seen:
-            seen.add(path)
-            text = _LONG.sub("-c", files[path].decode("utf-8", "replace"))
-            waiting += [(dirname(path), inner) for inner in lines(text)]
-    return False
-
-
-def _excludes_versions(line: str, python: str) -> bool:
-    """False for what is no requirement or has a marker that cannot be evaluated."""
-    here = {"python_version": python, "python_full_version": f"{python}.0"}
-    try:
-        asked = Requirement(line)
-        return (
-            canonicalize_name(asked.name) == "pytest"
-            and any(one.operator not in {">", ">="} for one in asked.specifier)
-            and (asked.marker is None or asked.marker.evaluate(here))
-        )
-    except ValueError:
-        return False
+def pytest_of(lock: str) -> str | None:
+    """The line of a lock that names its pytest, as "pytest==8.2.0"."""
+    found = _PYTEST.search(lock)
+    return found.group() if found else None
 
 
 def past_fallback(recipe: Recipe) -> Recipe:
