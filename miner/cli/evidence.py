@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from miner.cli.recipes import tell_attempts
+from miner.cli.recipes import TAIL_CHARS, tell_attempts
 from miner.cli.speech import say, table
 from miner.store import Evidence
 from miner.store.evidence import StoredExamination
 from validators.model import Attempt, Flaw, Run, TestResult, Verdict
 
-TAIL_CHARS = 4000
 TOLD_TESTS = 20
 """So many tests of a flaw are told with what each run said of them; `--json` has all."""
 
@@ -225,8 +224,14 @@ def _tail(output: bytes) -> str:
 
 
 def tell_logs(found: Evidence) -> None:
-    """All logs of the newest examination."""
+    """All logs of the newest examination: of the builds that failed, then of the runs."""
     for stored in found.examinations[:1]:
+        for attempt in sorted(stored.examination.attempts, key=lambda each: each.started_at):
+            if attempt.failure is not None:
+                recipe, failure = attempt.recipe, attempt.failure
+                how = f"{recipe.origin} recipe on Python {recipe.python}"
+                say(f"--- build of the {how}: {failure.step}: {attempt.reason}")
+                say(failure.outcome.output.decode("utf-8", "replace"))
         for run in stored.examination.verdict.runs:
             say(f"--- {run.phase} {run.attempt} {run.variant}".rstrip())
             say(run.outcome.output.decode("utf-8", "replace"))

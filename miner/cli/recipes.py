@@ -10,7 +10,7 @@ from miner.cli import exits
 from miner.cli.options import AuthorOption, JsonOption
 from miner.cli.options import author as known_author
 from miner.cli.repos import check_known, check_name, stranger
-from miner.cli.speech import complain, progress, say, say_json, table
+from miner.cli.speech import complain, live, progress, say, say_json, table
 from miner.cli.stages import P2POption
 from miner.cli.trees import trees
 from miner.cli.wiring import House
@@ -18,12 +18,16 @@ from miner.errors import ConfigError
 from miner.jsontext import parsed
 from miner.model import StoredRecipe
 from miner.publish.row import GivenRecipe
+from validators import workshop
 from validators.errors import UnknownRecipeError
 from validators.model import Attempt, Examination, Recipe, Task
 from validators.recognition import complaints, recognise
 
 GROUP = typer.Typer(no_args_is_help=True, help="How a repository is built and tested.")
 RECIPE: TypeAdapter[Recipe] = TypeAdapter(GivenRecipe)
+TAIL_CHARS = 4000
+"""So much of a log's end is told."""
+
 ACCEPTED = "accepted"
 """What `Attempt.reason` says of an attempt without a flaw."""
 
@@ -105,12 +109,13 @@ def try_recipe(
     )
     bars = progress()
     bars.start("try", total=None)
-    workshop = house.workshop()
+    bench = house.workshop()
     try:
-        examination = workshop.examine(task, policy=house.policy(policy, p2p=p2p), stored=[recipe])
+        with live(bars, "try", source=workshop.__name__):
+            examination = bench.examine(task, policy=house.policy(policy, p2p=p2p), stored=[recipe])
     finally:
-        workshop.close()
-    bars.end("try")
+        bench.close()
+        bars.end("try")
     verdict, yours = examination.verdict, of_the_given(examination)
     if as_json:
         say_json({"flaw": verdict.flaw, "fail_to_pass": verdict.fail_to_pass, "your_recipe": yours})
@@ -120,14 +125,14 @@ def try_recipe(
 
 
 def of_the_given(examination: Examination) -> str:
-    """What came of the given recipe, which was tried first; "accepted" when nothing is wrong.
+    """What came of the given recipe, which was tried first; "accepted" when nothing is wrong."""
+    given = _given(examination)
+    return f"{examination.verdict.flaw}" if given is None else given.reason
 
-    In an examination the attempt that decides stands last, not the newest.
-    """
-    attempts = examination.attempts
-    if not attempts:
-        return f"{examination.verdict.flaw}"
-    return min(attempts, key=lambda attempt: attempt.started_at).reason
+
+def _given(examination: Examination) -> Attempt | None:
+    """The first attempt: in an examination the one that decides stands last, not the newest."""
+    return min(examination.attempts, key=lambda attempt: attempt.started_at, default=None)
 
 
 def _instead(examination: Examination) -> str:
@@ -139,12 +144,25 @@ def _instead(examination: Examination) -> str:
 
 
 def tell_tried(examination: Examination) -> None:
-    """All attempts, the verdict, and what is wrong with the given recipe."""
+    """All attempts, what is wrong with the given recipe with its log, and the verdict."""
     tell_attempts(examination.attempts)
-    verdict, yours = examination.verdict, of_the_given(examination)
+    verdict, yours, given = examination.verdict, of_the_given(examination), _given(examination)
+    if given is not None and (log := log_of(given)) is not None:
+        say(f"--- end of the log of your recipe\n{log[-TAIL_CHARS:].strip()}")
     say(f"{verdict.flaw or ACCEPTED}: {len(verdict.fail_to_pass)} FAIL_TO_PASS")
     if yours != ACCEPTED:
-        say(f"your recipe: {yours}{_instead(examination)}")
+        detail = given.verdict.detail if given is not None and given.verdict is not None else ""
+        said = f"{yours} ({detail})" if detail else yours
+        say(f"your recipe: {said}{_instead(examination)}")
+
+
+def log_of(attempt: Attempt) -> str | None:
+    """Why a recipe failed, in its own words: of the build, else of a run with a flaw of its own."""
+    if attempt.failure is not None:
+        return attempt.failure.outcome.output.decode("utf-8", "replace")
+    runs = () if attempt.verdict is None else attempt.verdict.runs
+    flawed = next((run for run in runs if run.flaw is not None), None)
+    return None if flawed is None else flawed.outcome.output.decode("utf-8", "replace")
 
 
 def tell_attempts(attempts: tuple[Attempt, ...]) -> None:

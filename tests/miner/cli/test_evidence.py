@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from miner.cli.evidence import evidence_document, tell
+from miner.cli.evidence import evidence_document, tell, tell_logs
 from miner.cli.recipes import ACCEPTED, of_the_given, tell_tried
 from miner.store import Evidence
 from miner.store.evidence import StoredExamination
@@ -151,6 +151,28 @@ def test_a_failed_build_comes_with_its_log(capsys: pytest.CaptureFixture[str]) -
     assert "Runs (" not in said
 
 
+def test_all_logs_are_those_of_builds_that_failed_too(capsys: pytest.CaptureFixture[str]) -> None:
+    verdict = Verdict(fail_to_pass=("a",), runs=(run(Phase.BEFORE, a=F),))
+    found = evidence(verdict)
+    (stored,) = found.examinations
+    (passed,) = stored.examination.attempts
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b"a header is missing"),
+        failure_class=FailureClass.MISSING_SYSTEM_LIBRARY,
+        detail="ffi.h",
+        step="project",
+    )
+    failed = replace(
+        passed, environment=None, failure=failure, verdict=None, started_at=WHEN - timedelta(1)
+    )
+    examination = replace(stored.examination, attempts=(failed, passed))
+    tell_logs(replace(found, examinations=(replace(stored, examination=examination),)))
+    build, _, runs = capsys.readouterr().out.partition("--- before 1")
+    assert f"on Python {RECIPE.python}: project: missing_system_library: ffi.h" in build
+    assert "a header is missing" in build
+    assert "the log's last words" in runs
+
+
 def test_marks_and_rates_of_an_accepted_one_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     verdict = Verdict(
         fail_to_pass=("a",),
@@ -176,7 +198,7 @@ def test_a_given_recipe_that_failed_is_not_accepted_for_a_repaired_one(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     failure = BuildFailure(
-        outcome=Outcome(exit_code=1, output=b""),
+        outcome=Outcome(exit_code=1, output=b"x" * 5000 + b" needs 3.12"),
         failure_class=FailureClass.WRONG_PYTHON,
         detail="Python>=3.12",
         step="resolve",
@@ -205,8 +227,22 @@ def test_a_given_recipe_that_failed_is_not_accepted_for_a_repaired_one(
     tell_tried(examination)
     said = capsys.readouterr().out
     assert "your recipe: wrong_python: Python>=3.12; another one (repaired, Python 3.12)" in said
+    assert "--- end of the log of your recipe\nx" in said
+    assert "needs 3.12" in said
+    assert "x" * 4000 not in said.replace("\n", "")
     mine = replace(examination, attempts=(replace(passed, started_at=WHEN),))
     assert of_the_given(mine) == ACCEPTED
     # what a worse attempt of a later time leaves does not count: the given one decided
     later = replace(given, started_at=WHEN + timedelta(seconds=20))
     assert of_the_given(replace(examination, attempts=(later, passed))) == ACCEPTED
+
+
+def test_a_given_recipe_whose_tests_say_nothing_is_told_with_their_words(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    verdict = conclude([run(Phase.BEFORE, flaw=Flaw.NO_TESTS_SEEN)], policy=QUICK)
+    (stored,) = evidence(verdict).examinations
+    tell_tried(stored.examination)
+    said = capsys.readouterr().out
+    assert "the log's last words" in said
+    assert f"your recipe: no_tests_seen ({verdict.detail})" in said
