@@ -75,11 +75,11 @@ def called(address: str | None, tag: str) -> tuple[list[str], list[str]]:
         api.close()
 
 
-def end(address: str | None, container_id: str) -> None:
-    """Kill a container past our own code, as an operator or the machine would."""
+def end(address: str | None, container_id: str, *, signal: str = "SIGKILL") -> None:
+    """Kill or stop a container past our own code, as an operator or the machine would."""
     api = APIClient(base_url=address or HERE or "unix:///var/run/docker.sock", version="auto")
     try:
-        api.kill(container_id)
+        api.kill(container_id, signal)
     finally:
         api.close()
 

@@ -100,7 +100,11 @@ class Container(Protocol):
         ...
 
     def report(self) -> bytes:
-        """All that was written to REPORT_PIPE so far, complete up to this call (bounded)."""
+        """All that was written to REPORT_PIPE so far, complete up to this call (bounded).
+
+        Raises EngineUnavailableError when that cannot be had from a container that runs. Where it
+        does not come in time, the guest's processes are ended first.
+        """
         ...
 
     def commit(self, tag: str, *, labels: Mapping[str, str]) -> Image:

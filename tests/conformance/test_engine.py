@@ -274,6 +274,17 @@ def test_who_ends_a_container_from_outside_is_the_machines_trouble(
             container.exec(("true",), timeout_s=20)
 
 
+def test_a_running_container_that_does_not_answer_is_the_machines_trouble(
+    engine: DockerEngine, base: Image, engine_address: str | None
+) -> None:
+    with engine.run(base, LIMITS) as container:
+        sh(container, f"echo here >{REPORT_PIPE}")
+        end(engine_address, container.id, signal="SIGSTOP")
+        container.drain_s = 1
+        with pytest.raises(EngineUnavailableError, match="did not hand over its report"):
+            container.report()
+
+
 def test_a_run_has_loopback_its_own_name_and_nothing_else(container: Container) -> None:
     script = """
 import socket

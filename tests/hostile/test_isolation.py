@@ -167,6 +167,13 @@ def test_a_report_flood_is_bounded_and_others_are_not_disturbed(guest: DockerCon
     assert len(guest.report()) <= 256 << 20
 
 
+def test_what_floods_the_report_without_end_does_not_hold_it_up(guest: DockerContainer) -> None:
+    flood = f"while :; do head -c 65536 /dev/zero; done >{REPORT_PIPE} 2>/dev/null"
+    script = f"echo first >{REPORT_PIPE}; setsid sh -c '{flood}' </dev/null >/dev/null 2>&1 &"
+    assert guest.exec(("sh", "-c", script), timeout_s=20).ok
+    assert guest.report().startswith(b"first\n")
+
+
 def test_a_forged_mark_does_not_confuse_the_report(guest: DockerContainer) -> None:
     script = (
         "import os\n"

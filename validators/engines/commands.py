@@ -210,19 +210,28 @@ class Commands:
         return dict(self._api.exec_inspect(exec_id))
 
     def _hit_memory_limit(self) -> bool:
-        """The kernel killed for memory since the last command that was not aside."""
+        """The kernel killed for memory since the last command that was not aside.
+
+        What is not told in time is told to the next command, or by the report.
+        """
         if self.spent:
             return False
         kills = self._channel.drain(timeout_s=_SETTLE_S)
         if kills is None:
             return self.died_of_its_guest()
-        known, self._kills = self._kills, abs(kills)
-        if kills < 0 and -kills > known:
+        known = self._kills
+        self.refuse_kills_of_the_host(kills)
+        self._kills = abs(kills)
+        return kills > known
+
+    def refuse_kills_of_the_host(self, kills: int) -> None:
+        """Raise for kills (as `Channel.drain` tells them) that no command was told of yet, when it
+        was the host that had no memory."""
+        if kills < 0 and -kills > self._kills:
             raise EngineUnavailableError(
                 "The container engine's machine ran out of memory and ended processes of a run "
                 "that was within its own limit: use fewer workers, then try again."
             )
-        return kills > known
 
     def died_of_its_guest(self) -> bool:
         """The container stopped because it was killed by us, or by the kernel for its memory.

@@ -62,6 +62,7 @@ class DockerContainer:
         self._commands = Commands(api, container_id, channel, guest_uid=guest_uid(limits))
         self._talks: list[Running] = []
         self._overfull = threading.Event()
+        self.drain_s = _DRAIN_S
         self.quiet = threading.Lock()
         """Held while it is frozen: a command that starts just then can hang the engine for good."""
 
@@ -136,10 +137,26 @@ class DockerContainer:
     def report(self) -> bytes:
         """See the Protocol."""
         with machinery("read a report"):
-            drained = self._channel.drain(timeout_s=_DRAIN_S) is not None
-            if not drained and not self._commands.spent:
-                self._commands.died_of_its_guest()  # raises when anything else ended it
+            if not self._has_arrived():
+                self._commands.kill_guest()  # what is left of it may write without end
+                if not self._has_arrived():
+                    raise EngineUnavailableError(
+                        f"A container that runs did not hand over its report within "
+                        f"{self.drain_s:.0f} s: the container engine's machine is too busy, or "
+                        "something has stopped the container. Try again."
+                    )
             return self._channel.value()
+
+    def _has_arrived(self) -> bool:
+        """All of the report is here, or there will be no more of it: its guest killed it.
+
+        Raises EngineUnavailableError when anything else ended it, or its host had no memory.
+        """
+        kills = self._channel.drain(timeout_s=self.drain_s)
+        if kills is None:
+            return self._commands.died_of_its_guest()
+        self._commands.refuse_kills_of_the_host(kills)
+        return True
 
     def commit(self, tag: str, *, labels: Mapping[str, str]) -> Image:
         """See the Protocol."""
