@@ -61,7 +61,7 @@ def examine(  # noqa: PLR0913 - all but the task say with what
         repairs = bench.repairs(attempt)
         if _is_settled(attempt) and not repairs:
             break
-        queue = _next(attempt, repairs, [] if _is_settled(attempt) else queue)
+        queue = _next(tuple(tried.values()), repairs, [] if _is_settled(attempt) else queue)
     if advisor is not None and not any(map(_is_settled, tried.values())):
         for advised in advisor(bench.manifests(), tuple(tried.values())):
             recipe = _dated(replace(advised, origin="advisor"), task, proposals)
@@ -123,7 +123,7 @@ class _Bench:
                 progress=self.progress,
             )
             verdict = self._diagnosed(verdict)
-        return Attempt(
+        attempt = Attempt(
             recipe=recipe if isinstance(built, BuildFailure) else built.recipe,
             environment=None if isinstance(built, BuildFailure) else built,
             failure=failure,
@@ -131,6 +131,9 @@ class _Bench:
             started_at=started_at,
             ended_at=datetime.now(UTC),
         )
+        if not _is_settled(attempt):
+            self.progress(f"{self.task.instance_id}: {attempt.reason}")
+        return attempt
 
     def repairs(self, attempt: Attempt) -> Sequence[Recipe]:
         """What the language would try after this."""
@@ -156,12 +159,20 @@ def _files(task: Task) -> Mapping[str, str]:
     return {path: content.decode("utf-8", "replace") for path, content in after.items()}
 
 
-def _next(attempt: Attempt, repairs: Sequence[Recipe], queue: Sequence[Recipe]) -> list[Recipe]:
-    """The likeliest repair first, unless nobody knows what failed; its alternatives last."""
-    failure = attempt.failure
-    unknown = failure is not None and failure.failure_class is FailureClass.OTHER
-    # what was learned at other commits may be of other times: this tree's own proposals go first
-    if unknown or attempt.recipe.origin == "stored":
+def _next(
+    tried: Sequence[Attempt], repairs: Sequence[Recipe], queue: Sequence[Recipe]
+) -> list[Recipe]:
+    """The likeliest repair of the last attempt first, its alternatives last.
+
+    All of them wait for the queue where nobody knows what failed; where the recipe was learned at
+    other commits, maybe of other times; and where one name after another is on no index, as in a
+    list of private packages, which has more of them than there are attempts.
+    """
+    last = tried[-1]
+    failures = [attempt.failure.failure_class for attempt in tried[-2:] if attempt.failure]
+    unknown = failures[-1:] == [FailureClass.OTHER]
+    strangers = failures == [FailureClass.PACKAGE_NOT_FOUND] * 2
+    if unknown or strangers or last.recipe.origin == "stored":
         return [*queue, *repairs]
     return [*repairs[:1], *queue, *repairs[1:]]
 

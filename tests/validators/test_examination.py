@@ -1,5 +1,6 @@
 """Which recipe is tried next, what is kept, what decides. The engine is scripted."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -78,6 +79,10 @@ def _examine(
     )
 
 
+def _task(files: Mapping[str, bytes]) -> Task:
+    return replace(TASK, tree=replace(TASK.tree, tar=sample_tar(files)))
+
+
 def _examine_on(engine: InstallingEngine, task: Task) -> Examination:
     return examine(task, engine=engine, policy=QUICK, settings=BuildSettings(), progress=silent)
 
@@ -101,6 +106,39 @@ def test_a_guessed_package_that_does_not_exist_is_left_out_of_the_next_recipe() 
     assert last.reason == "accepted"
     assert last.recipe.origin == "repaired"
     assert "nowhere-known" not in last.recipe.requirements
+
+
+def test_a_list_of_private_packages_is_not_gone_through_one_by_one() -> None:
+    names = "\n".join(f"private-{number}" for number in range(10_000)).encode()
+    task = _task({**FILES, "requirements-test.txt": b"pytest\n" + names})
+
+    def answer(line: str) -> Outcome | None:
+        private = re.search(r"^private-\d+$", line, re.MULTILINE)
+        if private is None:
+            return None
+        said = f"  Because {private[0]} was not found in the package registry and you require\n"
+        return Outcome(exit_code=1, output=said.encode())
+
+    found = _examine(GOOD, answer=answer, task=task)
+    assert [attempt.reason for attempt in found.attempts] == [
+        "package_not_found: private-0",
+        "package_not_found: private-1",
+        "accepted",
+    ]
+    assert found.attempts[-1].recipe.origin == "proposed"
+
+
+def test_why_another_recipe_is_tried_is_told_at_once() -> None:
+    lines: list[str] = []
+    engine = InstallingEngine(
+        scripts=[BEFORE, UNSEEN, *GOOD],
+        answer=lambda line: NOT_FOUND if "\nnowhere-known\n" in line else None,
+    )
+    examine(TASK, engine=engine, policy=QUICK, settings=BuildSettings(), progress=lines.append)
+    told = [line.removeprefix("o__a-1: ") for line in lines]
+    assert told[:2] == ["proposed recipe on Python 3.12", "resolving as of 2024-05-01"]
+    assert told[2:4] == ["package_not_found: nowhere-known", "repaired recipe on Python 3.12"]
+    assert "no_tests_seen: missing_module: yaml" in told
 
 
 def test_a_module_missing_in_the_runs_is_added_by_its_distribution() -> None:
