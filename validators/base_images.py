@@ -1,8 +1,9 @@
 """One base image a Python version: pulled where a registry answers, else made on this machine.
 
 What every base image holds, whichever way it came about: Python X.Y at /usr/local/bin/pythonX.Y
-(also `python`), uv, git, a C compiler, locales, time zones, user `guest` (uid 1000), and the
-folders of validators/engine.py. Images are found again by their tag; made when first needed.
+(also `python`), uv, git, a C compiler, locales, time zones, user `guest` (uid 1000), the folders of
+validators/engine.py, and a resolver that knows localhost without /etc/hosts, which Docker leaves
+empty for a container without a network. Images are found again by their tag; made when first needed.
 """
 
 import re
@@ -33,7 +34,7 @@ ORIGIN_LABEL = "miner.origin"
 PARENT_LABEL = "miner.parent"
 """On the Debian images that built base images are made from, and on all that are made of them."""
 
-_GENERATION = 1  # raise it when what is in a base image changes
+_GENERATION = 3  # raise it when what is in a base image changes
 _LIMITS = Limits(memory_mb=4096, cpus=2.0, disk_mb=8192, network=True)
 _STEP_S = 1200.0
 _CA_FILE = "/run/miner/ca.pem"
@@ -84,6 +85,7 @@ if [ -n "$missing" ]; then
 fi
 echo 'en_US.UTF-8 UTF-8' >/etc/locale.gen
 locale-gen >/dev/null
+sed -i 's/^hosts:.*/hosts: files myhostname dns/' /etc/nsswitch.conf
 id guest >/dev/null 2>&1 || useradd --uid {GUEST_UID} --create-home --shell /bin/bash guest
 install -d -o guest -g guest {TREE} {VENV} /var/cache/uv
 install -d /opt/miner

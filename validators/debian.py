@@ -16,6 +16,7 @@ PACKAGES = (
     "build-essential",
     "ca-certificates",
     "git",
+    "libnss-myhostname",
     "locales",
     "patch",
     "patchelf",

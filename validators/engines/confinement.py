@@ -22,7 +22,9 @@ may write there: so each repository has a cache of its own, and none can poison 
 
 _MB = 1 << 20
 _OPEN_FILES = 16384
-_HOSTNAME = "t"
+_HOSTNAME = "localhost"
+"""Resolves in a container that no engine gave hosts to, too: see `base_images`."""
+
 
 # What apt, dpkg and chown need; the guest has none of them, as it is not root and cannot become it.
 _INSTALL_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
@@ -46,6 +48,7 @@ class Habits:
     ipv6: bool = True  # the host has it
     tmpfs_owner: bool = True  # a tmpfs may be given to a user; podman knows no such option
     processes: int | None = None  # a limit that must be named, or podman names one too high
+    networkless: bool = True  # a run need not even be given a network of its own
 
     @property
     def guest_env(self) -> dict[str, str]:
@@ -65,7 +68,6 @@ def run_config(limits: Limits, habits: Habits) -> dict[str, Any]:
     config |= {
         "read_only": True,
         "network_mode": "none",
-        "extra_hosts": {_HOSTNAME: "127.0.0.1"},
         "tmpfs": _mounts(limits, habits)
         | {GUEST_HOME: _guests_tmpfs(limits.memory_mb // 8, habits, guest_uid(limits))},
     }
@@ -107,9 +109,16 @@ def install_config(limits: Limits, habits: Habits, *, cache: str | None) -> dict
     return config
 
 
-def container_config(*, labels: Mapping[str, str], prologue: str = "") -> dict[str, Any]:
-    """What the container is: our main process, root's, fed and read through stdin and stdout."""
+def container_config(
+    *, labels: Mapping[str, str], prologue: str = "", networkless: bool = False
+) -> dict[str, Any]:
+    """What the container is: our main process, root's, fed and read through stdin and stdout.
+
+    With `networkless` the engine sets up nothing, which takes Docker as long as the rest of a
+    start: there is the loopback that the kernel gives to each.
+    """
     return {
+        "network_disabled": networkless,
         "command": ["/bin/bash", "-c", prologue + MAIN_SCRIPT],
         "entrypoint": [],  # an image's own is not used; Docker's commits would keep one given here
         "user": "0:0",

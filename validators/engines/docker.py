@@ -75,6 +75,7 @@ class DockerEngine:
             host=confinement.run_config(limits, self._habits),
             prologue=confinement.run_prologue(self._habits, kit_bytes=len(kit)),
             kit=kit,
+            networkless=self._habits.networkless,
         )
         with self._container(spec, limits, env) as container:
             yield container
@@ -196,7 +197,9 @@ class DockerEngine:
     def _create(self, spec: "_Spec") -> str:
         ours = {OWNER_LABEL: str(this_process()), SESSION_LABEL: self._session}
         config = confinement.container_config(
-            labels={**spec.labels, **ours}, prologue=spec.prologue
+            labels={**spec.labels, **ours},
+            prologue=spec.prologue,
+            networkless=spec.networkless,
         )
         try:
             created = self._api.create_container(
@@ -263,6 +266,7 @@ class _Spec:
     host: Mapping[str, Any]
     prologue: str
     kit: bytes = b""
+    networkless: bool = False
 
 
 def _digest(api: APIClient, tag: str) -> str:

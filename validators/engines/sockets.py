@@ -124,7 +124,7 @@ def _habits(name: str) -> Habits:
         return Habits(ipv6=ipv6)
     hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     processes = _PROCESSES if hard == resource.RLIM_INFINITY else min(hard, _PROCESSES)
-    return Habits(ipv6=ipv6, tmpfs_owner=False, processes=processes)
+    return Habits(ipv6=ipv6, tmpfs_owner=False, processes=processes, networkless=False)
 
 
 def unfitness(version: Mapping[str, Any], facts: Mapping[str, Any]) -> str | None:
