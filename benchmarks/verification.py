@@ -9,14 +9,17 @@ instances it takes about ten minutes on two idle cores. `--instances`
 takes a few, evenly spread, where there is less time, and `--repeated-to` fewer verifications.
 
 Bare time: the recipe's own build and test commands, nothing of ours, by exec in a running container
-of the same image whose tree, patches and bytecode are in place; measured directly before what it is
-compared with, so that other work on the machine weighs on both. Compared are the runs that
-verification makes (policy quick: two before, two after, one base), one graded gold patch (alone,
-and all in a row as `miner evaluate` does it with one worker: the next one is made ready while the
-tests of this one run), and all instances repeated to twenty, with one and with two workers.
+of the same image whose tree, patches and bytecode are in place: the second of two calls. Compared
+are the runs that verification makes (policy quick: two before, two after, one base) and one graded
+gold patch, each alone, directly after its bare commands, and all in a row as `miner verify` and
+`miner evaluate` do it with one worker: another is made ready while tests run, and those of one run
+at a time. Last all instances repeated to twenty, verified with one and with two workers.
+
+The last line is JSON: figure → value, goal, ok.
 """
 
 import argparse
+import json
 import os
 import threading
 import time
@@ -99,21 +102,34 @@ def main(arguments: argparse.Namespace) -> None:
         costs = [cost(subject, engine) for subject in subjects]
         runs_s, verify_s = sum(c.runs_s for c in costs), sum(c.verify_s for c in costs)
         after_s, grade_s = sum(c.after_s for c in costs), sum(c.grade_s for c in costs)
-        row_s = graded_in_a_row(subjects, engine)
+        verified_row_s = in_a_row(verified, subjects, engine, at_once=1)
+        graded_row_s = in_a_row(graded, subjects, engine, at_once=1)
         empty_s = overhead_s(subjects[0], engine)
-        print(f"  verification  {verify_s:6.1f} s, bare {runs_s:6.1f} s: {verify_s / runs_s:.2f} ×")
-        print(f"  grading       {row_s:6.1f} s, bare {after_s:6.1f} s: {row_s / after_s:.2f} ×")
-        print(f"  each alone    {grade_s:6.1f} s, bare {after_s:6.1f} s: {grade_s / after_s:.2f} ×")
-        overhead = (verify_s - runs_s) / (len(subjects) * RUNS)
-        print(f"  beyond the tests  {overhead:.2f} s a run; ready and removed {empty_s:.2f} s")
+        overhead_a_run_s = (verify_s - runs_s) / (len(subjects) * RUNS)
         twenty = [subjects[n % len(subjects)] for n in range(arguments.repeated_to)]
-        one_s = work(twenty, engine, workers=1)
-        two_s = work(twenty, engine, workers=2)
+        one_s = in_a_row(verified, twenty, engine, at_once=1)
+        two_s = in_a_row(verified, twenty, engine, at_once=2)
     finally:
         engine.close()
-    ratio = two_s / one_s
-    print(f"  {len(twenty)} with 1, 2 workers  {one_s:.1f} s, {two_s:.1f} s: {ratio:.2f} ×")
+    print(f"  verification  {verified_row_s:6.1f} s, alone {verify_s:6.1f} s, bare {runs_s:6.1f} s")
+    print(f"  grading       {graded_row_s:6.1f} s, alone {grade_s:6.1f} s, bare {after_s:6.1f} s")
+    print(f"  beyond the tests  {overhead_a_run_s:.2f} s a run; ready and removed {empty_s:.2f} s")
+    print(f"  {len(twenty)} with 1, 2 workers  {one_s:.1f} s, {two_s:.1f} s")
     print(f"  load after {os.getloadavg()[0]:.1f}")
+    figures = {
+        "verification": (verified_row_s / runs_s, 1.15),
+        "verification_alone": (verify_s / runs_s, None),
+        "grading": (graded_row_s / after_s, 1.25),
+        "grading_alone": (grade_s / after_s, None),
+        "two_workers": (two_s / one_s, 0.6),
+        "container_s": (empty_s, None),
+    }
+    print(json.dumps({name: told(*figure) for name, figure in figures.items()}))
+
+
+def told(value: float, goal: float | None) -> dict[str, object]:
+    """A figure as the last line has it; without a goal it is ok."""
+    return {"value": round(value, 2), "goal": goal, "ok": goal is None or value <= goal}
 
 
 def cost(subject: Subject, engine: ContainerEngine) -> Cost:
@@ -206,7 +222,11 @@ def overhead_s(subject: Subject, engine: ContainerEngine) -> float:
     return time.perf_counter() - began
 
 
-def verified(subject: Subject, engine: ContainerEngine) -> None:
+def verified(
+    subject: Subject,
+    engine: ContainerEngine,
+    turn: AbstractContextManager[object] | None = None,
+) -> None:
     """One verification, quick."""
     verdict = verify(
         subject.candidate,
@@ -215,6 +235,7 @@ def verified(subject: Subject, engine: ContainerEngine) -> None:
         engine=engine,
         policy=QUICK,
         progress=lambda _: None,
+        turn=turn,
     )
     if not verdict.accepted:
         raise SystemExit(f"{subject.task.instance_id}: {verdict.flaw}: {verdict.detail}")
@@ -238,12 +259,18 @@ def graded(
         raise SystemExit(f"{subject.task.instance_id}: gold is not resolved: {found.detail}")
 
 
-def graded_in_a_row(subjects: Sequence[Subject], engine: ContainerEngine) -> float:
-    """Seconds to grade them all, the tests of one at a time."""
-    turn = threading.Semaphore(1)
+def in_a_row(
+    what: Callable[[Subject, ContainerEngine, AbstractContextManager[object]], None],
+    subjects: Sequence[Subject],
+    engine: ContainerEngine,
+    *,
+    at_once: int,
+) -> float:
+    """Seconds for all of them, the tests of so many at a time, one more being made ready."""
+    turn = threading.Semaphore(at_once)
     began = time.perf_counter()
-    with ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(graded, subject, engine, turn) for subject in subjects]:
+    with ThreadPoolExecutor(at_once + 1) as pool:
+        for done in [pool.submit(what, subject, engine, turn) for subject in subjects]:
             done.result()
     return time.perf_counter() - began
 
@@ -254,15 +281,6 @@ def timed(
     """Seconds of one call."""
     began = time.perf_counter()
     what(subject, engine)
-    return time.perf_counter() - began
-
-
-def work(subjects: Sequence[Subject], engine: ContainerEngine, *, workers: int) -> float:
-    """Seconds to verify them all."""
-    began = time.perf_counter()
-    with ThreadPoolExecutor(workers) as pool:
-        for done in [pool.submit(verified, subject, engine) for subject in subjects]:
-            done.result()
     return time.perf_counter() - began
 
 

@@ -2,8 +2,8 @@
 
 What every base image holds, whichever way it came about: Python X.Y at /usr/local/bin/pythonX.Y
 (also `python`), uv, git, a C compiler, locales, time zones, user `guest` (uid 1000), the folders of
-validators/engine.py, and a resolver that knows localhost without /etc/hosts, which Docker leaves
-empty for a container without a network. Images are found again by their tag; made when first needed.
+validators/engine.py, and a resolver that knows localhost without /etc/hosts, as Docker leaves that
+empty without a network. Images are found again by their tag; made when first needed.
 """
 
 import re
@@ -34,7 +34,7 @@ ORIGIN_LABEL = "miner.origin"
 PARENT_LABEL = "miner.parent"
 """On the Debian images that built base images are made from, and on all that are made of them."""
 
-_GENERATION = 3  # raise it when what is in a base image changes
+_GENERATION = 2  # raise it when what is in a base image changes
 _LIMITS = Limits(memory_mb=4096, cpus=2.0, disk_mb=8192, network=True)
 _STEP_S = 1200.0
 _CA_FILE = "/run/miner/ca.pem"

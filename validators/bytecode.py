@@ -1,77 +1,128 @@
 """Compiled modules of a tree, brought along so that repeated runs do not compile them again.
 
-Only what belongs to an unchanged file of the tree is kept: its recorded modification time must be
-the tar's. What a patch touched has another time in every run, and Python checks it by seconds and
-size alone, so such bytecode never leaves its run.
+Python checks bytecode by its source's modification time in seconds and by its size alone. So in
+every run a file's time says what is in it: an unchanged file has that of the tree's tar, a patched
+module one that is made from the patches that touch it (`stamps`). Only what names such a time is
+kept, and it is brought only where the file has the same time again: the bytecode of one state
+never serves another.
 """
 
+import hashlib
 import io
 import struct
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from validators.engine import TREE, Container
 from validators.model import Tree
+from validators.patching import touched_paths
 
 _PATTERN = "*/__pycache__/*.pyc"
 _FOLDER = f".{TREE}"  # how the engine names what it packs
 _LARGEST_MB = 16
 _RUNS = 2
-"""Taken from so many runs: where the first could not import much, the second may have."""
+"""Taken from so many runs, the first before and the first after the fix."""
+
+_STAMPS_S = 100_000_000
+"""Times of patched modules are from the three years before the commit."""
+
+_EARLIEST_S = 315_532_800 + _STAMPS_S  # zip archives know nothing before 1980
 
 
-@dataclass(slots=True)
+def stamps(tree: Tree, patches: Sequence[bytes]) -> Mapping[str, int]:
+    """Modification time, in seconds, of each Python file that the patches touch.
+
+    The same wherever the same patches touch it in the same tree, so that its content is the same.
+    Older than the commit: only for trees of which nothing is built after patching.
+    """
+    committed_s = int(tree.committed_at.timestamp())
+    if committed_s < _EARLIEST_S:
+        return {}
+    touching: dict[str, list[bytes]] = {}
+    for patch in patches:
+        for path in touched_paths(patch):
+            if path.endswith(".py"):
+                touching.setdefault(path, []).append(patch)
+    ages: dict[tuple[bytes, ...], int] = {}
+    for found in touching.values():
+        if tuple(found) not in ages:
+            digest = hashlib.sha256(b"\0".join([tree.commit.encode(), *found])).digest()
+            ages[tuple(found)] = int.from_bytes(digest[:8]) % _STAMPS_S
+    return {path: committed_s - 1 - ages[tuple(found)] for path, found in touching.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Bytecode of one file in one state, as it is in a tar."""
+
+    member: tarfile.TarInfo
+    code: bytes
+
+
 class Bytecode:
     """What the first runs of a tree compiled; empty until then, and when there was too much."""
 
-    tar: bytes = b""
-    files: int = 0
-    looked: int = 0
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._kept: dict[tuple[str, int], _Kept] = {}
+        self._looked = 0
 
-    def collect(self, container: Container, tree: Tree) -> None:
-        """Take from a container in which the tests have run, where that gives more than before."""
-        if self.looked == _RUNS:
+    def tar(self, patches: Sequence[bytes]) -> bytes:
+        """What is known of the tree with these patches on; no byte when that is nothing."""
+        if not self._kept:
+            return b""
+        times = self._of(patches)
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as tar:
+            for (name, time_s), kept in self._kept.items():
+                if times.get(_source(name)) == time_s:
+                    tar.addfile(kept.member, io.BytesIO(kept.code))
+        return packed.getvalue()
+
+    def collect(self, container: Container, patches: Sequence[bytes]) -> None:
+        """Take from a container in which the tests have run with these patches on."""
+        if self._looked == _RUNS:
             return
-        self.looked += 1
+        self._looked += 1
         found = container.get(TREE, limit_mb=_LARGEST_MB, only=_PATTERN)
         if found is not None:
-            kept, files = _belonging(found, _times(tree))
-            if files > self.files:
-                self.tar, self.files = kept, files
+            self._kept |= _belonging(found, self._of(patches))
+
+    def _of(self, patches: Sequence[bytes]) -> Mapping[str, int]:
+        """Path → modification time of the files that have a known one with these patches on."""
+        return {**self._times, **stamps(self._tree, patches)}
+
+    @cached_property
+    def _times(self) -> Mapping[str, int]:
+        """Path → modification time in whole seconds, of every regular file."""
+        with tarfile.open(fileobj=io.BytesIO(self._tree.tar)) as archive:
+            return {
+                member.name.removeprefix("./"): int(member.mtime)
+                for member in archive
+                if member.isfile()
+            }
 
 
-def _times(tree: Tree) -> Mapping[str, int]:
-    """Path → modification time in whole seconds, of every regular file."""
-    with tarfile.open(fileobj=io.BytesIO(tree.tar)) as archive:
-        return {
-            member.name.removeprefix("./"): int(member.mtime)
-            for member in archive
-            if member.isfile()
-        }
-
-
-def _belonging(packed: bytes, times: Mapping[str, int]) -> tuple[bytes, int]:
-    """Of a tar of bytecode, what was compiled from files that are as in the tree; how many."""
-    kept, files = io.BytesIO(), 0
+def _belonging(packed: bytes, times: Mapping[str, int]) -> Mapping[tuple[str, int], _Kept]:
+    """Of a tar of bytecode, what was compiled from files as they should be; by name and time."""
+    kept = {}
     try:
-        with (
-            tarfile.open(fileobj=io.BytesIO(packed)) as archive,
-            tarfile.open(fileobj=kept, mode="w") as out,
-        ):
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             for member in archive:
                 content = archive.extractfile(member) if member.isfile() else None
                 if content is None:
                     continue
                 code = content.read()
                 member.name = member.name.removeprefix(f"{_FOLDER}/")
-                if _is_of(code, times.get(_source(member.name))):
-                    out.addfile(member, io.BytesIO(code))
-                    files += 1
+                time_s = times.get(_source(member.name))
+                if time_s is not None and _is_of(code, time_s):
+                    kept[member.name, time_s] = _Kept(member=member, code=code)
     except tarfile.TarError:  # a guest's own output: nothing of it is needed
-        return b"", 0
-    return kept.getvalue(), files
+        return {}
+    return kept
 
 
 def _source(name: str) -> str:
@@ -81,9 +132,9 @@ def _source(name: str) -> str:
     return str(path.parent.parent / f"{stem}.py").removeprefix("./")
 
 
-def _is_of(code: bytes, modified_at: int | None) -> bool:
+def _is_of(code: bytes, modified_at: int) -> bool:
     """The header names this time: after the magic number and, since Python 3.7, flags of zero."""
-    if modified_at is None or len(code) < 16:
+    if len(code) < 16:
         return False
     first, second = struct.unpack("<II", code[4:12])
     return modified_at in {first, second if first == 0 else first}

@@ -1,6 +1,7 @@
 """Recipes are tried in order until the tests of a task can be seen; every attempt is kept."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -39,17 +40,19 @@ def examine(  # noqa: PLR0913 - all but the task say with what
     settings: BuildSettings,
     progress: Progress,
     advisor: Advisor | None = None,
+    turn: AbstractContextManager[object] | None = None,
 ) -> Examination:
     """Build and verify with `stored` recipes first, then with the language's own proposals.
 
     At most `settings.attempts` recipes are tried; when no test was seen with any of them, those of
     `advisor` are tried too. The attempt that tells the most decides and stands last in the
-    examination. Raises EngineUnavailableError when the machine failed.
+    examination. `turn` is held while tests run. Raises EngineUnavailableError when the machine
+    failed.
     """
     language = LANGUAGES.get(task.language)
     if language is None:
         raise UnknownRecipeError(f"No language is called {task.language}; see LANGUAGES.")
-    bench = _Bench(language, task, _files(task), engine, policy, settings, progress)
+    bench = _Bench(language, task, _files(task), engine, policy, settings, progress, turn)
     proposals = bench.proposals()
     queue = [*(_dated(recipe, task, proposals) for recipe in stored), *proposals]
     tried: dict[Recipe, Attempt] = {}
@@ -85,6 +88,7 @@ class _Bench:
     policy: Policy
     settings: BuildSettings
     progress: Progress
+    turn: AbstractContextManager[object] | None
 
     def proposals(self) -> Sequence[Recipe]:
         """The language's recipes for base, tests and fix together."""
@@ -121,6 +125,7 @@ class _Bench:
                 engine=self.engine,
                 policy=self.policy,
                 progress=self.progress,
+                turn=self.turn,
             )
             verdict = self._diagnosed(verdict)
         attempt = Attempt(

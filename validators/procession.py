@@ -2,13 +2,13 @@
 
 Starting a container and bringing the tree costs about as much as a small suite; it waits more than
 it computes, so it hides behind the tests that are running; so does the removal of the last one.
-Only ever one container is ahead. Bytecode of the first run is brought from the third on: by then
-it has been collected without anybody waiting.
+Only ever one container is ahead. Bytecode of the first run is brought from the third on, that of
+the second from the fourth on: by then it has been collected without anybody waiting.
 """
 
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 from validators.bytecode import Bytecode
 from validators.engine import ContainerEngine
@@ -25,13 +25,16 @@ def runs_of(
     *,
     selection: Sequence[str],
     engine: ContainerEngine,
+    turn: AbstractContextManager[object] | None = None,
 ) -> Generator[Run, None, None]:
     """The runs of `trials`, in order, each in a fresh container. Close it to stop early.
+
+    `turn` is held while tests run: other rows can run theirs between two of this one.
 
     A container that cannot be removed ends the row; when it is closed early, the sweep at the next
     start removes it.
     """
-    bytecode = Bytecode()
+    bytecode = Bytecode(tree)
 
     def ready(trial: Trial) -> Ready:
         return make_ready(
@@ -40,13 +43,13 @@ def runs_of(
             trial,
             selection=selection,
             engine=engine,
-            bytecode=bytecode.tar,
+            bytecode=bytecode.tar(trial.patches),
         )
 
     def left(done: Ready) -> None:
         try:
             if done.flaw is None:
-                bytecode.collect(done.container, tree)
+                bytecode.collect(done.container, done.trial.patches)
         finally:
             done.leave()
 
@@ -59,7 +62,8 @@ def runs_of(
                 following = trials[number + 1 : number + 2]
                 ahead = helper.submit(ready, following[0]) if following else None
                 try:
-                    run = run_ready(now)
+                    with turn or nullcontext():
+                        run = run_ready(now)
                 finally:
                     last, leaving = leaving, helper.submit(left, now)
                 if last is not None:

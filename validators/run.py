@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from validators import reporter
+from validators.bytecode import stamps
 from validators.engine import TREE, Container, ContainerEngine, Talk
 from validators.errors import EngineUnavailableError
 from validators.invocation import Invocation, header, invocation
@@ -83,10 +84,11 @@ def make_ready(
     recipe = environment.recipe
     call = invocation(recipe, selection=selection, env=trial.env)
     limits = replace(run_limits(recipe), uid=trial.uid)
+    stamped = stamps(tree, trial.patches) if recipe.build_cmd is None else {}
     files = {
         "prepare.sh": prepare_script(
-            tree, patches=len(trial.patches), after_patching=trial.after_patching
-        ).encode(),
+            tree, patches=len(trial.patches), stamped=stamped, after_patching=trial.after_patching
+        ).encode("utf-8", "surrogateescape"),
         "test.sh": test_script(call).encode(),
         "bytecode.tar": bytecode,
         **trial.files,

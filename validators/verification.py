@@ -5,7 +5,7 @@ be anything; then base, once, as a signal; then the probes. Every run has a fres
 """
 
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from time import monotonic
 
@@ -38,7 +38,7 @@ _EVIDENCE = 5
 """So many collection errors are told in a verdict's detail."""
 
 
-def verify(
+def verify(  # noqa: PLR0913 - all but the task say with what
     task: Task,
     environment: Environment,
     *,
@@ -46,9 +46,11 @@ def verify(
     engine: ContainerEngine,
     policy: Policy,
     progress: Progress,
+    turn: AbstractContextManager[object] | None = None,
 ) -> Verdict:
     """Run the tests before and after the fix, as often as the policy says.
 
+    `turn` is held while tests run: another task can be built and made ready meanwhile.
     Stops as soon as the answer can no longer be "accepted". Raises EngineUnavailableError when the
     machinery failed: then nothing was decided.
     """
@@ -67,7 +69,7 @@ def verify(
     probing_since = 0.0
     cut_short = False
     with closing(
-        runs_of(task.tree, environment, trials, selection=selection, engine=engine)
+        runs_of(task.tree, environment, trials, selection=selection, engine=engine, turn=turn)
     ) as procession:
         for run in procession:
             runs.append(run)

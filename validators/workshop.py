@@ -35,14 +35,14 @@ def _log(line: str) -> None:
 class Workshop:
     """An engine's address (None: found by itself), how images are made there, whom to ask.
 
-    With one grade more under way than `grades_at_once`, its container is made ready while the
-    tests of the others run.
+    With one task more under way than `tests_at_once`, its environment is built and its container
+    made ready while the tests of the others run.
     """
 
     engine_url: str | None = None
     settings: BuildSettings = field(default_factory=BuildSettings)
     advisor: examination.Advisor | None = None
-    grades_at_once: int | None = None  # whose tests run at a time in this process; None: all
+    tests_at_once: int | None = None  # suites that run at a time in this process; None: any number
 
     def examine(
         self,
@@ -61,6 +61,7 @@ class Workshop:
             settings=self.settings,
             progress=progress,
             advisor=self.advisor,
+            turn=self._turn,
         )
 
     def grade(self, task: GradingTask, *, model_patch: bytes, progress: Progress = _log) -> Grade:
@@ -85,10 +86,13 @@ class Workshop:
                 f"The environment of {task.instance_id} cannot be rebuilt from its lock"
                 f" ({built.step}: {built.detail}); its packages may be gone from the index."
             )
-        turn = None if self.grades_at_once is None else _turns(self.grades_at_once)
         return evaluation.grade(
-            task, built, model_patch=model_patch, engine=engine, progress=progress, turn=turn
+            task, built, model_patch=model_patch, engine=engine, progress=progress, turn=self._turn
         )
+
+    @property
+    def _turn(self) -> threading.Semaphore | None:
+        return None if self.tests_at_once is None else _turns(self.tests_at_once)
 
     def close(self) -> None:
         """Remove this process's containers; calls under way end at once."""
@@ -99,7 +103,7 @@ class Workshop:
 
 @cache
 def _turns(at_once: int) -> threading.Semaphore:
-    """For all grades of this process."""
+    """For all suites of this process."""
     return threading.Semaphore(at_once)
 
 

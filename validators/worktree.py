@@ -135,8 +135,23 @@ def generated_script() -> str:
     return unpack.format(GENERATED) + unpack.format(f"{KIT}/bytecode.tar")
 
 
-def prepare_script(tree: Tree, *, patches: int, after_patching: str = "") -> str:
+def stamp_script(stamped: Mapping[str, int]) -> str:
+    """Bash: modification times, in seconds, of files of the tree where they are there."""
+    by_time: dict[int, list[str]] = {}
+    for path, time_s in stamped.items():
+        by_time.setdefault(time_s, []).append(f"./{path}")
+    return "".join(
+        f"touch -c -m -d @{time_s} -- {' '.join(quote(path) for path in paths)} || true\n"
+        for time_s, paths in by_time.items()
+    )
+
+
+def prepare_script(
+    tree: Tree, *, patches: int, stamped: Mapping[str, int], after_patching: str = ""
+) -> str:
     """Bash: tree, repository, patches 0 … n-1 of the kit in order, generated files, and more bash.
+
+    `stamped` is as in `stamp_script`.
 
     Exit status PATCH_FAILED + number of the patch that does not apply, AFTERWARDS_FAILED when
     what comes after them fails; else 0 or git's own.
@@ -147,7 +162,7 @@ status=0
 apply_all {names} || status=$?
 [ "$status" != 99 ] || exit 99
 [ "$status" = 0 ] || exit $(({PATCH_FAILED} - 1 + status))
-trap '[ $? = 0 ] || exit {AFTERWARDS_FAILED}' EXIT
+{stamp_script(stamped)}trap '[ $? = 0 ] || exit {AFTERWARDS_FAILED}' EXIT
 {generated_script()}{after_patching}"""
 
 

@@ -117,7 +117,7 @@ def grade(
 ) -> StageReport:
     """Grade what is not graded yet, on this machine or a cluster."""
     house.ready_engine()
-    with house.executor(ahead=1) as executor, live(bars, Stage.EVALUATE, source=workshop.__name__):
+    with house.executor() as executor, live(bars, Stage.EVALUATE, source=workshop.__name__):
         hands = Hands(
             executor=executor,
             grader=house.workshop(),

@@ -143,7 +143,8 @@ def run_verify(
                 limit=limit,
                 now=now,
                 progress=bars,
-                in_flight=house.settings.workers + 1,  # the next tree is ready when a worker is
+                in_flight=house.settings.workers
+                + 2,  # one is made ready, and one waits for its thread
             ),
         )
 

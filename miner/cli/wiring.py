@@ -108,7 +108,7 @@ class House:
             engine_url=self.settings.engine,
             settings=settings,
             advisor=self._advisor(),
-            grades_at_once=self.settings.workers if here else None,
+            tests_at_once=self.settings.workers if here else None,
         )
 
     def _advisor(self) -> EndpointAdvisor | None:
@@ -142,14 +142,14 @@ class House:
             with self.engine() as engine:
                 engine.sweep()
 
-    def executor(self, *, ahead: int = 0) -> AbstractContextManager[Executor]:
+    def executor(self) -> AbstractContextManager[Executor]:
         """Where verification and grading run; leaving it waits for what still runs.
 
-        `ahead`: so many more threads than workers, for what is made ready before its turn.
+        Here there is one thread more than workers, for what is made ready before its turn.
         """
         return make_executor(
             self.settings.executor,
-            workers=self.settings.workers + ahead,
+            workers=self.settings.workers + 1,
             address=self.settings.dask_address,
         )
 

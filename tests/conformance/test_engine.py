@@ -289,6 +289,16 @@ def test_a_run_has_loopback_its_own_name_and_nothing_else(container: Container) 
     script = """
 import socket
 assert socket.gethostbyname(socket.gethostname()) == "127.0.0.1"
+assert {each[4][0] for each in socket.getaddrinfo("localhost", 80)} == {"127.0.0.1", "::1"}
+for wanted, call in (
+    (socket.gaierror, lambda: socket.getaddrinfo("example.org", 80)),
+    (OSError, lambda: socket.create_connection(("192.0.2.1", 80), 5)),
+):
+    try:
+        call()
+    except wanted:
+        continue
+    raise AssertionError(wanted)
 for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
     with socket.socket(family) as server:
         server.bind((address, 0)); server.listen()

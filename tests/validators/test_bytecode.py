@@ -4,6 +4,7 @@ import io
 import os
 import py_compile
 import tarfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from tests.fakes.engine import FakeContainer, Script
 from tests.toy import tar_of
-from validators.bytecode import Bytecode
+from validators.bytecode import Bytecode, stamps
 from validators.model import Tree
 
 WHEN = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -36,16 +37,30 @@ def packed_of(project: Path) -> bytes:
     return buffer.getvalue()
 
 
-def collected(project: Path, tree: Tree) -> set[str]:
-    bytecode = Bytecode()
-    bytecode.collect(FakeContainer(Script(packed=packed_of(project))), tree)
-    if not bytecode.tar:
+def collected(project: Path, tree: Tree, *patches: bytes) -> set[str]:
+    bytecode = Bytecode(tree)
+    bytecode.collect(FakeContainer(Script(packed=packed_of(project))), patches)
+    return brought(bytecode, *patches)
+
+
+def brought(bytecode: Bytecode, *patches: bytes) -> set[str]:
+    """The modules whose bytecode a run with these patches gets."""
+    packed = bytecode.tar(patches)
+    if not packed:
         return set()
-    with tarfile.open(fileobj=io.BytesIO(bytecode.tar)) as tar:
+    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
         return {Path(name).name.partition(".")[0] for name in tar.getnames()}
 
 
-def test_only_bytecode_of_unchanged_files_is_kept(project: Path) -> None:
+def patch_of(*paths: str, line: str = "x = 2") -> bytes:
+    """A patch that gives each file that one line."""
+    return "".join(
+        f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-x = 1\n+{line}\n"
+        for path in paths
+    ).encode()
+
+
+def test_only_bytecode_of_files_of_the_state_is_kept(project: Path) -> None:
     tree = Tree(commit="c", committed_at=WHEN, tar=tar_of(project))
     patched = project / "pkg" / "patched.py"
     patched.write_text("y = 2\n")  # same size, another second
@@ -53,6 +68,35 @@ def test_only_bytecode_of_unchanged_files_is_kept(project: Path) -> None:
     for path in (project / "pkg").glob("*.py"):
         py_compile.compile(str(path), doraise=True)
     assert collected(project, tree) == {"kept"}
+    assert collected(project, tree, patch_of("pkg/patched.py")) == {"kept"}
+
+
+def test_bytecode_of_a_patched_file_serves_the_same_patch_alone(project: Path) -> None:
+    tree = Tree(commit="c", committed_at=WHEN, tar=tar_of(project))
+    tests, fix = patch_of("pkg/patched.py"), patch_of("pkg/kept.py")
+    for name, time_s in stamps(tree, (tests,)).items():
+        os.utime(project / name, (time_s, time_s))
+    for path in (project / "pkg").glob("*.py"):
+        py_compile.compile(str(path), doraise=True)
+    bytecode = Bytecode(tree)
+    bytecode.collect(FakeContainer(Script(packed=packed_of(project))), (tests,))
+    assert brought(bytecode, tests) == {"kept", "patched"}
+    assert brought(bytecode) == {"kept"}
+    assert brought(bytecode, tests, fix) == {"patched"}
+    assert brought(bytecode, patch_of("pkg/patched.py", line="x = 3")) == {"kept"}
+    assert brought(bytecode, tests, patch_of("pkg/patched.py", line="x = 3")) == {"kept"}
+
+
+def test_a_patched_module_has_a_time_before_the_commit_that_its_patches_give_it() -> None:
+    tree = Tree(commit="c", committed_at=WHEN, tar=b"")
+    one, other = patch_of("a.py", "data.txt"), patch_of("b.py")
+    found = stamps(tree, (one, other))
+    assert set(found) == {"a.py", "b.py"}
+    assert all(0 < WHEN.timestamp() - time_s <= 100_000_000 for time_s in found.values())
+    assert stamps(tree, (one,)) == {"a.py": found["a.py"]}
+    assert stamps(replace(tree, commit="d"), (one,)) != stamps(tree, (one,))
+    ancient = replace(tree, committed_at=datetime(1982, 1, 1, tzinfo=UTC))
+    assert stamps(ancient, (one,)) == {}
 
 
 def test_garbage_from_a_guest_is_nothing(project: Path) -> None:
@@ -61,20 +105,20 @@ def test_garbage_from_a_guest_is_nothing(project: Path) -> None:
     cache.mkdir()
     (cache / "kept.cpython-312.pyc").write_bytes(b"no bytecode at all")
     assert collected(project, tree) == set()
-    bytecode = Bytecode()
+    bytecode = Bytecode(tree)
     for packed in (b"tar: not a tar\n" * 100, None):
-        bytecode.collect(FakeContainer(Script(packed=packed)), tree)
-    assert bytecode.tar == b""
+        bytecode.collect(FakeContainer(Script(packed=packed)), ())
+    assert bytecode.tar(()) == b""
 
 
 def test_the_second_run_may_give_more_and_the_third_is_not_asked(project: Path) -> None:
     """Before the fix a test module often imports nothing: the run after it compiles the package."""
     tree = Tree(commit="c", committed_at=WHEN, tar=tar_of(project))
-    bytecode = Bytecode()
-    counts = []
+    bytecode = Bytecode(tree)
+    known = []
     for names in ((), ("kept",), ("kept", "patched")):
         for name in names:
             py_compile.compile(str(project / "pkg" / f"{name}.py"), doraise=True)
-        bytecode.collect(FakeContainer(Script(packed=packed_of(project))), tree)
-        counts.append(bytecode.files)
-    assert counts == [0, 1, 1]
+        bytecode.collect(FakeContainer(Script(packed=packed_of(project))), ())
+        known.append(brought(bytecode))
+    assert known == [set(), {"kept"}, {"kept"}]

@@ -90,7 +90,7 @@ STORED = (
     environment("new", days=1, own_mb=30),
     environment("old", days=40, own_mb=20),
     environment("older", days=50, own_mb=10),
-    base("base", "miner-base:py3.12-built-1"),
+    base("base", "miner-base:py3.12-built-2"),
 )
 
 
@@ -160,7 +160,7 @@ def test_what_stays_anyway_does_not_fill_the_budget_of_those_that_may_go() -> No
 
 
 def test_base_images_of_earlier_versions_go() -> None:
-    shelf = Shelf([*STORED, base("past", "miner-base:py3.12-built-0")])
+    shelf = Shelf([*STORED, base("past", "miner-base:py3.12-built-1")])
     assert collect(shelf)[0] == {"past"}
 
 

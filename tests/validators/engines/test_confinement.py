@@ -31,6 +31,13 @@ def test_a_run_never_has_a_network_a_capability_or_a_host_path() -> None:
     assert config["security_opt"] == ["no-new-privileges"]
 
 
+@pytest.mark.parametrize("networkless", [True, False])
+def test_an_engine_that_can_sets_up_no_network_at_all(networkless: bool) -> None:
+    asked = container_config(labels={}, networkless=networkless)
+    assert asked["network_disabled"] is networkless
+    assert run_config(LIMITS, Habits(networkless=networkless))["network_mode"] == "none"
+
+
 def test_limits_are_passed_on() -> None:
     config = run_config(LIMITS, DOCKER)
     assert config["mem_limit"] == config["memswap_limit"] == 1024 << 20
