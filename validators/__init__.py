@@ -23,6 +23,7 @@ Verdicts       examination.py  recipes tried in order → Examination
                flakiness.py  how much repeats differ (pure)
                procession.py  runs in a row               probes.py, hunks.py  asked once more
 Grades         evaluation.py  model patch → Grade         restoration.py  what is put back (pure)
+               naming.py  what options and variables name (pure)
                sections.py  parts of shared configuration (pure)
                putting_back.py  and how                   planted.py  what a build may not leave
                model_run.py  the run of a model's tree

@@ -51,7 +51,7 @@ from validators.worktree import (
     talk_script,
 )
 
-GRADER_VERSION = 10
+GRADER_VERSION = 11
 """Part of every cache key of a grade: raised with every change by which some patch could get
 another grade."""
 
@@ -175,6 +175,7 @@ def _surroundings(environment: Environment, prepared: _Prepared, *, gold: bytes)
         source_paths=(*recipe.source_paths, *(each.removeprefix(TREE) for each in given)),
         python=recipe.python,
         test_cmd=recipe.test_cmd,
+        env_vars=recipe.env_vars,
         fixed=frozenset(touched_paths(gold)),
     )
 

@@ -6,17 +6,16 @@ would shadow the runner, the standard library or an installed package. What rema
 """
 
 import re
-import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from pathlib import PurePosixPath
 from posixpath import normpath
 
-from validators.engine import TREE
 from validators.languages.base import FileClass, Language
+from validators.naming import PYTEST, named
 
 CONFIGURATION = frozenset(
     [
@@ -60,13 +59,6 @@ _RETIRED = (
 )
 """Modules that the standard library had before that Python; this interpreter may not know them."""
 
-_PYTEST = ("pytest", "py.test")
-_OPTION = re.compile(
-    r"-(?P<short>[cp])(?P<joined>.+)?"
-    r"|--(?P<long>config-file|ds|settings)(=(?P<value>.+))?",
-    re.DOTALL,
-)
-_NAME_FILES = frozenset({"c", "config-file"})
 _ENDS = (".py", "/__init__.py")
 _MODULES = (".py", ".pyx", ".pyi", ".c", ".so", ".pyd")
 _ROOTS = ("", "src", "lib", "python")
@@ -100,8 +92,8 @@ class Surroundings:
 
     `installed` is what lies in site-packages: modules are often not called like their package.
     `source_paths` are the folders on the import path, relative to the tree. `python` is the
-    environment's version, "3.12". `test_cmd` may name a script of the tree: that runs the tests.
-    `fixed` is what the gold patch touches.
+    environment's version, "3.12". `test_cmd` may name a script of the tree: that runs the tests;
+    `env_vars` are the variables it is given. `fixed` is what the gold patch touches.
     """
 
     language: Language
@@ -111,6 +103,7 @@ class Surroundings:
     source_paths: tuple[str, ...] = ()
     python: str = ""
     test_cmd: str = ""
+    env_vars: tuple[tuple[str, str], ...] = ()
     fixed: frozenset[str] = frozenset()
 
     @property
@@ -119,42 +112,32 @@ class Surroundings:
 
         What comes after `pytest` is what it tests.
         """
-        words = takewhile(lambda word: not word.endswith(_PYTEST), self.test_cmd.split())
+        words = takewhile(lambda word: not word.endswith(PYTEST), self.test_cmd.split())
         return frozenset({normpath(word) for word in words} & self.final_paths)
 
     @property
     def named(self) -> frozenset[str]:
-        """Files of the final state that options of the test command name, as paths in the tree.
+        """Files of the final state that options of the test command and variables name, as paths in
+        the tree.
 
         Configuration, plug-ins and settings. A module that the fix changes is what is tested.
         """
-        files, modules = _named(self.test_cmd, self.source_paths)
+        files, modules = _named(self.test_cmd, self.env_vars, self.source_paths, self.scripts)
         return (files | (modules - self.fixed)) & self.final_paths
 
 
 @lru_cache(maxsize=64)
-def _named(test_cmd: str, source_paths: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    """Files, and where modules would be, that options name: `-c x.ini`, `-px.y`, `--ds=x.y`."""
-    try:
-        words = shlex.split(test_cmd)
-    except ValueError:
-        words = test_cmd.split()
-    files, modules = set(), set()
-    runs_pytest = False
-    for word, following in pairwise([*words, ""]):
-        runs_pytest = runs_pytest or word.endswith(_PYTEST)
-        found = _OPTION.fullmatch(word)
-        if found is None or (found["short"] and not runs_pytest):
-            continue
-        name = found["short"] or found["long"]
-        value = found["joined"] or found["value"] or following
-        if name in _NAME_FILES:
-            files.add(normpath(value.removeprefix(f"{TREE}/")))
-        else:
-            modules.add(value.replace(".", "/"))
-    roots = {"", *(f"{each.strip('/.')}/" for each in (*_ROOTS, *source_paths))} - {"/"}
-    places = (f"{root}{module}{end}" for root in roots for module in modules for end in _ENDS)
-    return frozenset(files), frozenset(places)
+def _named(
+    test_cmd: str,
+    env_vars: tuple[tuple[str, str], ...],
+    source_paths: tuple[str, ...],
+    scripts: frozenset[str],
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Files, and where modules would be, that options and variables name."""
+    names = named(test_cmd, env_vars)
+    roots = [f"{root}/" if root else "" for root in _roots(source_paths, scripts)]
+    places = (f"{root}{module}{end}" for root in roots for module in names.modules for end in _ENDS)
+    return names.files, frozenset(places)
 
 
 def plan(changes: Sequence[Change], surroundings: Surroundings) -> Plan:
@@ -266,8 +249,13 @@ def _is_own(module: str, path: str, final_paths: frozenset[str]) -> bool:
 
 def import_roots(surroundings: Surroundings) -> set[str]:
     """Folders whose modules can be imported by name, "" for the tree itself."""
-    beside = (str(PurePosixPath(each).parent) for each in surroundings.scripts)
-    return {*_ROOTS, *(each.strip("/.") for each in (*surroundings.source_paths, *beside))}
+    return _roots(surroundings.source_paths, surroundings.scripts)
+
+
+def _roots(source_paths: Iterable[str], scripts: Iterable[str]) -> set[str]:
+    """Python finds what lies beside a script that it starts."""
+    beside = (str(PurePosixPath(each).parent) for each in scripts)
+    return {*_ROOTS, *(each.strip("/.") for each in (*source_paths, *beside))}
 
 
 def _module_names(surroundings: Surroundings) -> frozenset[str]:

@@ -196,6 +196,45 @@ def test_what_options_of_the_test_command_name_is_restored(
     assert plan(changes, known).restore == restored
 
 
+@pytest.mark.parametrize(
+    ("env_vars", "test_cmd", "restored"),
+    [
+        ((("PYTEST_ADDOPTS", "-c ci/a.ini -p tools.plug"),), "pytest",
+         ("ci/a.ini", "tools/plug.py")),
+        ((("PYTEST_ADDOPTS", "-p 'tools.plug"),), "pytest", ()),
+        ((("PYTEST_ADDOPTS", "-ptools.fixed --ds tools.plug"),), "pytest", ("tools/plug.py",)),
+        ((("DJANGO_SETTINGS_MODULE", "tools.settings"),), "python -m django test",
+         ("src/tools/settings/__init__.py",)),
+        ((("DJANGO_SETTINGS_MODULE", "inner.settings"),), "python site/manage.py test",
+         ("site/inner/settings.py", "site/manage.py")),
+        ((("PYTEST_PLUGINS", "tools.none, tools.plug"),), "pytest", ("tools/plug.py",)),
+        ((("COVERAGE_PROCESS_START", "./ci/a.ini"),), "pytest", ("ci/a.ini",)),
+        ((("BASH_ENV", "/testbed/ci/a.ini"),), "pytest", ("ci/a.ini",)),
+        ((("LEVEL", "tools.plug"), ("BASH_ENV", "")), "pytest", ()),
+        ((), "DJANGO_SETTINGS_MODULE=tools.plug python -m pytest", ("tools/plug.py",)),
+        ((), "env PYTEST_ADDOPTS='-p tools.plug' pytest", ("tools/plug.py",)),
+        ((), "pytest -o DJANGO_SETTINGS_MODULE=tools.plug", ("tools/plug.py",)),
+        ((("PYTEST_ADDOPTS", "PYTEST_ADDOPTS=" * 5000),), "pytest", ()),
+    ],
+)  # fmt: skip
+def test_what_variables_name_is_restored(
+    env_vars: tuple[tuple[str, str], ...], test_cmd: str, restored: tuple[str, ...]
+) -> None:
+    paths = (
+        *("ci/a.ini", "site/inner/settings.py", "site/manage.py", "src/tools/settings/__init__.py"),
+        *("tools/fixed.py", "tools/plug.py"),
+    )
+    changes = [Change(path=path, in_model=True, in_final=True) for path in paths]
+    known = replace(
+        SURROUNDINGS,
+        final_paths=frozenset(paths),
+        test_cmd=test_cmd,
+        env_vars=env_vars,
+        fixed=frozenset({"tools/fixed.py"}),
+    )
+    assert plan(changes, known).restore == restored
+
+
 def test_modules_beside_the_script_that_runs_the_tests_shadow_too() -> None:
     known = replace(
         SURROUNDINGS, final_paths=frozenset({"dev/run.py"}), test_cmd="python dev/run.py"
