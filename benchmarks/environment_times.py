@@ -138,8 +138,9 @@ class _Bench:
 
     def install(self, recipe: Recipe, cache: str, *, project: bool) -> None:
         """The bare install of a recipe's lock."""
-        with self.engine.install(self.base, _LIMITS, cache=cache) as container:
-            env = trust(container, self.settings.ca_bundle)
+        trusted = trust(self.settings.ca_bundle)
+        with self.engine.install(self.base, _LIMITS, cache=cache, kit=trusted.kit) as container:
+            env = trusted.env
             packed = io.BytesIO()
             with tarfile.open(fileobj=packed, mode="w") as tar:
                 content = (recipe.lock or "").encode()

@@ -5,6 +5,7 @@ The words      model.py  the values: Recipe, Run, Verdict, Grade …        erro
 Engines        engines/  Docker, podman                  base_images.py  python:X.Y-slim, or made
                debian.py, interpreters.py  what it is made of    images.py  what may go again
 Environments   environment.py  recipe → environment image        install.py  the install run
+               install_steps.py  its steps, and whose fault it is when one fails
                installation.py, dockerfile.py  its commands (pure)
                repository.py  a tree as git's only commit (pure)
                archive.py  files for a container (pure)

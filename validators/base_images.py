@@ -11,13 +11,23 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import uv
 
 from validators import debian, interpreters
 from validators.archive import pack
-from validators.engine import GUEST_UID, TREE, VENV, Container, ContainerEngine, NotPulled, Progress
+from validators.engine import (
+    GUEST_UID,
+    KIT,
+    TREE,
+    VENV,
+    Container,
+    ContainerEngine,
+    NotPulled,
+    Progress,
+)
 from validators.errors import (
     EngineUnavailableError,
     PythonUnavailableError,
@@ -37,7 +47,7 @@ PARENT_LABEL = "miner.parent"
 _GENERATION = 2  # raise it when what is in a base image changes
 _LIMITS = Limits(memory_mb=4096, cpus=2.0, disk_mb=8192, network=True)
 _STEP_S = 1200.0
-_CA_FILE = "/run/miner/ca.pem"
+_CA_NAME = "ca.pem"
 _ASK_AGAIN_S = {NotPulled.ABSENT: 3600.0, NotPulled.UNREACHABLE: 60.0}
 _PARENT = f"miner-base:{debian.SUITE}-{_GENERATION}"
 
@@ -126,21 +136,25 @@ def is_current(tag: str) -> bool:
     return tag.removesuffix("-raw").endswith(f"-{_GENERATION}")
 
 
-def trust(container: Container, ca_bundle: Path | None) -> Mapping[str, str]:
-    """Give an install container the CA bundle, outside of what is committed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """The CA bundle as an install is given it: its kit, outside of what is committed, and the
+    environment variables that its commands need."""
 
-    Returns the environment variables its commands need; none without a bundle.
-    """
+    kit: bytes = b""
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def trust(ca_bundle: Path | None) -> Trust:
+    """What an install container trusts; nothing more than its image without a bundle."""
     if ca_bundle is None:
-        return {}
+        return Trust()
     try:
         bundle = ca_bundle.read_bytes()
     except OSError as error:
         raise EngineUnavailableError(
             f"The CA bundle {ca_bundle} cannot be read ({error.strerror}): correct the setting."
         ) from error
-    folder, _, name = _CA_FILE.rpartition("/")
-    container.put(folder, pack({name: bundle}), root=True)
     names = (
         "SSL_CERT_FILE",
         "PIP_CERT",
@@ -149,7 +163,8 @@ def trust(container: Container, ca_bundle: Path | None) -> Mapping[str, str]:
         "GIT_SSL_CAINFO",
         "NODE_EXTRA_CA_CERTS",
     )
-    return dict.fromkeys(names, _CA_FILE)
+    env = dict.fromkeys(names, f"{KIT}/{_CA_NAME}")
+    return Trust(kit=pack({_CA_NAME: bundle}), env=env)
 
 
 def _tag(python: str, origin: str) -> str:

@@ -21,8 +21,11 @@ TREE = "/testbed"
 VENV = "/opt/venv"
 """The environment's virtual environment."""
 
+KEPT = "/opt/miner"
+"""What an environment image keeps beside it. An install's guest may write to both."""
+
 KIT = "/run/miner/kit"
-"""Where our own files are during a run: root's, read-only to the guest."""
+"""Where our own files are: root's, read-only to the guest, and in no image."""
 
 REPORT_PIPE = "/run/miner/report"
 """A FIFO that the guest may only write to. What is written leaves the container at once."""
@@ -141,11 +144,13 @@ class ContainerEngine(Protocol):
         *,
         labels: Mapping[str, str] | None = None,
         cache: str | None = None,
+        kit: bytes = b"",
     ) -> AbstractContextManager[Container]:
         """A container for installs: network, writable and bounded disk.
 
         `cache` names a uv cache that outlives it; without a name it goes with the container. The
         guest may write there whatever it likes: only installs that trust each other share one.
+        `kit` is as in `run`.
         """
         ...
 

@@ -19,7 +19,8 @@ from validators.base_images import base_image, trust
 from validators.certificates import system_certificates
 from validators.engine import ContainerEngine, Progress
 from validators.errors import UnknownRecipeError
-from validators.install import Install, StepFailedError
+from validators.install import Install
+from validators.install_steps import StepFailedError, Steps
 from validators.languages.python.build_inputs import build_inputs, packages_of
 from validators.languages.python.interpreters import RELEASED_AT, UNTESTED
 from validators.model import (
@@ -83,34 +84,29 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
         memory_mb=recipe.memory_mb, cpus=_INSTALL_CPUS, pids=_INSTALL_PIDS, network=True
     )
     cache = repository.lower() if maker is Maker.MINER else None
-    with engine.install(base, limits, cache=cache) as container:
-        install = Install(
-            container=container,
-            tree=tree,
-            recipe=recipe,
-            settings=settings,
-            trust=trust(container, settings.ca_bundle or system_certificates()),
-            progress=progress,
-        )
+    trusted = trust(settings.ca_bundle or system_certificates())
+    with engine.install(base, limits, cache=cache, kit=trusted.kit) as container:
+        steps = Steps(container=container, recipe=recipe, settings=settings, trust=trusted.env)
+        install = Install(steps=steps, tree=tree, progress=progress)
         try:
             install.prepare()
             locked = recipe.with_lock(install.lock(patches))
             if recipe.lock is None and (found := shelf.find(locked)):
                 return found
             progress(f"installing {locked.lock.count('==') if locked.lock else 0} packages")
-            packages = install.finish(locked.lock or "")
-            own = not _is_shareable(locked, install.generated())
+            installed = install.finish(locked.lock or "")
+            own = not _is_shareable(locked, installed.generated)
             key = shelf.key(locked, maker=maker, own=own)
             install.seal()
         except StepFailedError as failed:
             return failed.failure
         labels = {
             ENVIRONMENT_LABEL: key,
-            PACKAGES_LABEL: "\n".join(packages),
+            PACKAGES_LABEL: "\n".join(installed.packages),
             LAYOUT_LABEL: str(LAYOUT),
         }
         image = container.commit(_tag(key), labels=labels)
-    return shelf.environment(image, locked, key, packages)
+    return shelf.environment(image, locked, key, installed.packages)
 
 
 def environment_key(

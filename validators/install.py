@@ -1,81 +1,68 @@
-"""One install run: the steps of `installation.py` in a container, each with a name for its failure.
-
-What the guest fails is a value with its log. A dead engine, host or package index is an exception,
-and so is a step of our own that fails before anything of the guest ran, or that is too slow: it
-says nothing of the project.
-"""
+"""One install run: the lines of `installation.py` in a container, in order and side by side."""
 
 import io
 import re
 import tarfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
+from shlex import quote
 
-from validators import infra, installation
+from validators import installation
 from validators.archive import pack
-from validators.engine import TREE, VENV, Container, Progress
-from validators.errors import EngineUnavailableError
-from validators.languages.python import failures
+from validators.engine import KEPT, TREE, VENV, Progress
+from validators.install_steps import StepFailedError, Steps, is_of_room, left
+from validators.languages.python.ahead import folders_before
 from validators.languages.python.as_of import fallback, past_fallback, pytest_of
 from validators.languages.python.build_inputs import declare_dependencies
 from validators.model import (
     BuildFailure,
-    BuildSettings,
     FailureClass,
     Outcome,
     ProjectInstall,
     Recipe,
     Tree,
 )
+from validators.tree import read_tree
 
 SCRATCH = "/tmp/miner"  # noqa: S108  # a tmpfs of the container: never in what is committed
 _AFTER = f"{SCRATCH}/after"
+_ASIDE = f"{SCRATCH}/aside"
 _WANTED = f"{SCRATCH}/requirements.in"
 _LOCK = f"{SCRATCH}/lock.txt"
 _YOUNGER = f"{SCRATCH}/younger.txt"
-
-_PATH = f"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:{VENV}/bin"
-"""The system first: an environment may hold another uv."""
-
-_NO_DATES = (
-    "The package index does not say when its files were uploaded, so packages cannot be chosen as"
-    " of a date: set MINER_INDEX_URL to one that does (PEP 700)."
-)
-_OURS_S = 300.0
-"""For steps of our own; trees of a hundred thousand files take a minute."""
-
 _READ_MB = 64
+_GUESTS_PARTS = 2  # of the last step: the project, and what is done about it
 
 
-class StepFailedError(Exception):
-    """The guest failed a step; carries the value that `build_environment` returns."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """What is in an environment: its freeze, and the paths that the install left in the tree."""
 
-    def __init__(self, failure: BuildFailure) -> None:
-        super().__init__(failure.detail)
-        self.failure = failure
+    packages: tuple[str, ...]
+    generated: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Install:
     """The install of one recipe on one tree in one container."""
 
-    container: Container
+    steps: Steps
     tree: Tree
-    recipe: Recipe
-    settings: BuildSettings
-    trust: Mapping[str, str]  # from base_images.trust
     progress: Progress
+
+    @property
+    def recipe(self) -> Recipe:
+        """What is installed."""
+        return self.steps.recipe
 
     def prepare(self) -> None:
         """System packages, the tree as a repository of one commit, an empty environment."""
         for line in installation.apt_lines(self.recipe):
-            self._guests("apt", line, root=True)
-        folders = f"install -d -o guest -g guest {VENV} {SCRATCH} /opt/miner"
-        self._first("prepare", folders, root=True)
-        _must(self.container.put(TREE, self.tree.tar), "prepare")
-        lines = installation.tree_lines(self.tree)
-        self._first("prepare", " && ".join([f"cd {TREE}", *lines]))
-        self._first("venv", installation.venv_line(self.recipe))
+            self.steps.guests("apt", line, root=True)
+        lines = [installation.unpack_line(), f"cd {TREE}", *installation.tree_lines(self.tree)]
+        tree, venv = " && ".join(lines), installation.venv_line(self.recipe)
+        self.steps.first("prepare", installation.together(tree, venv), stdin=self.tree.tar)
 
     def lock(self, patches: Sequence[bytes]) -> str:
         """The lock: the recipe's own, else what its requirements resolve to as of its date."""
@@ -89,31 +76,61 @@ class Install:
         gone = _pins_missing(before, after)
         return self._resolve(_AFTER, extra=gone, preferred=after) if gone else after
 
-    def finish(self, lock: str) -> tuple[str, ...]:
-        """Install `lock` and the project, keep what it left in the tree; the freeze is returned."""
-        recipe = self.recipe
-        self._put("install", SCRATCH, pack({"lock.txt": lock.encode()}))
-        if lock.strip():
-            self._guests("install", installation.install_line(recipe, _LOCK))
-        for line in recipe.pre_install:
-            self._guests("pre_install", line)
-        if project := installation.project_line(recipe):
-            self._guests("project", installation.beside(project, installation.compile_line()))
-        compiled = project is not None and recipe.project_install is ProjectInstall.EDITABLE
-        tail = [] if compiled else [installation.compile_line()]
-        tail += [installation.bare_metadata_line(), f"cd {TREE} && {installation.generated_line()}"]
-        self._guests("finish", "; ".join(tail))
-        frozen = self._last("finish", f"uv pip freeze -q --no-config --python {VENV}/bin/python")
-        return tuple(sorted(_packages(frozen.output.decode("utf-8", "replace"))))
+    def finish(self, lock: str) -> Installed:
+        """Install `lock` and the project, and keep what it left in the tree.
+
+        An isolated build needs nothing of the lock, so it goes on beside that. A build that failed
+        there is made again: what counts is what it says with the lock in place.
+        """
+        with self.steps.meanwhile(self._build_ahead) as built:
+            if lock.strip():
+                line = installation.install_line(self.recipe, "-")
+                self.steps.guests("install", line, stdin=lock.encode())
+            for line in self.recipe.pre_install:
+                self.steps.guests("pre_install", line)
+            with self.steps.meanwhile(self._compile) as compiled:
+                return self._with_project(built.result(), compiled)
 
     def seal(self) -> None:
         """Hand the environment to root: no run may change it."""
-        self._last("finish", f"chown -R root:root {VENV} /opt/miner", root=True)
+        self.steps.last("finish", f"chown -R root:root {VENV} {KEPT}", root=True)
 
-    def generated(self) -> Sequence[str]:
-        """Paths in the tree of what the install left there."""
-        listed = self._last("finish", f"tar --list --file={installation.GENERATED}")
-        return tuple(listed.output.decode("utf-8", "replace").splitlines())
+    def _build_ahead(self) -> bool:
+        """Build the project, where it needs nothing else; whether the installer has it now."""
+        recipe = self.recipe
+        alone = recipe.build_requirements or recipe.pre_install
+        if recipe.project_install is ProjectInstall.NONE or alone:
+            return False
+        folders = folders_before(read_tree(self.tree))
+        if folders is None:
+            return False
+        made = [f"mkdir -p {quote(folder)}" for folder in folders]
+        line = "; ".join([*made, installation.ahead_line(recipe, _ASIDE)])
+        return self.steps.aside("ahead", line, step="project")
+
+    def _compile(self) -> bool:
+        return self.steps.aside("finish", installation.compile_line(), step="finish")
+
+    def _with_project(self, built: bool, compiled: "Future[bool]") -> Installed:  # noqa: FBT001
+        """Install the project, and see what all of it comes to."""
+        recipe = self.recipe
+        project = installation.built_line(recipe) if built else installation.project_line(recipe)
+        tail = [installation.bare_metadata_line(), f"cd {TREE} && {installation.generated_line()}"]
+        if recipe.project_install is ProjectInstall.PLAIN:
+            compiled.result()  # two at once would be in each other's way
+            tail.insert(0, installation.compile_line())
+        look = installation.listing_line(), installation.freeze_line()
+        script = installation.in_turn(project or "true", "; ".join(tail), *look)
+        outcome = self.steps.exec("project", script, timeout_s=recipe.timeout_s)
+        ended = outcome.output.count(b"\0")
+        if ended < _GUESTS_PARTS:
+            self.steps.judged("project" if ended == 0 else "finish", outcome)
+        left(outcome, "finish")
+        kept, _, frozen = outcome.output.rpartition(b"\0")
+        return Installed(
+            packages=tuple(sorted(_packages(frozen.decode("utf-8", "replace")))),
+            generated=tuple(kept.rpartition(b"\0")[2].decode("utf-8", "replace").splitlines()),
+        )
 
     def _resolve(self, tree: str, *, extra: Sequence[str] = (), preferred: str = "") -> str:
         """`preferred` is what stands in the lock that is written again: uv prefers its versions."""
@@ -123,7 +140,7 @@ class Install:
             failure = _failure("resolve", FailureClass.OUTSIDE_TREE, outside.path)
             raise StepFailedError(failure) from outside
         text += "".join(f"{line}\n" for line in extra)
-        self._put("resolve", SCRATCH, pack({"requirements.in": text.encode()}))
+        self.steps.put("resolve", SCRATCH, pack({"requirements.in": text.encode()}))
         date = self.recipe.cutoff_at
         self.progress("resolving" if date is None else f"resolving as of {date:%Y-%m-%d}")
         lock = self._compiled(self.recipe, _LOCK, tree=tree)
@@ -139,7 +156,7 @@ class Install:
         not the same.
         """
         self.progress(f"resolving once more, as {pytest_of(lock)} is old")
-        self._put("resolve", SCRATCH, pack({"younger.txt": preferred.encode()}))
+        self.steps.put("resolve", SCRATCH, pack({"younger.txt": preferred.encode()}))
         try:
             younger = self._compiled(past_fallback(self.recipe), _YOUNGER, tree=tree)
         except StepFailedError:
@@ -148,8 +165,8 @@ class Install:
 
     def _compiled(self, recipe: Recipe, path: str, *, tree: str) -> str:
         """What `requirements.in` resolves to by the dates of a recipe, written to `path`."""
-        self._guests("resolve", installation.resolve_line(recipe, _WANTED, path, tree=tree))
-        packed = self.container.get(path, limit_mb=_READ_MB)
+        self.steps.guests("resolve", installation.resolve_line(recipe, _WANTED, path, tree=tree))
+        packed = self.steps.container.get(path, limit_mb=_READ_MB)
         if packed is None:
             failure = _failure("resolve", FailureClass.RESOURCE_LIMIT, "the lock is too large")
             raise StepFailedError(failure)
@@ -161,91 +178,15 @@ class Install:
     def _apply(self, patches: Sequence[bytes]) -> bool:
         """Make the tree with the patches beside the tree; False when they do not apply."""
         files = {f"{number}.patch": patch for number, patch in enumerate(patches) if patch}
-        self._put("resolve", SCRATCH, pack(files))
+        self.steps.put("resolve", SCRATCH, pack(files))
         names = " ".join(f"{SCRATCH}/{name}" for name in files)
-        self._last("resolve", f"git worktree add -q --detach {_AFTER} HEAD")
-        applied = self._exec("resolve", f"cd {_AFTER} && git apply --whitespace=nowarn {names}")
-        if applied.timed_out or _is_of_room(applied):
-            _left(applied, "resolve")
-        return applied.ok
-
-    def _put(self, step: str, path: str, tar: bytes) -> None:
-        """Builds of packages may have run before."""
-        _left(self.container.put(path, tar), step)
-
-    def _first(self, step: str, line: str, *, root: bool = False) -> None:
-        """A step of ours before anything of the guest ran: only a lack of room is its failure."""
-        _must(self._exec(step, line, root=root), step)
-
-    def _last(self, step: str, line: str, *, root: bool = False) -> Outcome:
-        """A step of ours on what the guest left, which may be why it fails."""
-        return _left(self._exec(step, line, root=root), step)
-
-    def _guests(self, step: str, line: str, *, root: bool = False) -> Outcome:
-        """A step that runs what the recipe or the project says."""
-        outcome = self._exec(step, line, root=root, timeout_s=self.recipe.timeout_s)
-        if outcome.ok:
-            return outcome
-        said = failures.own_words(outcome.output)
-        fault = infra.cause(said)
-        if fault is not None and not failures.is_of_an_address(said):
-            raise EngineUnavailableError(infra.sentence(fault))
-        if failures.lacks_dates(said):
-            raise EngineUnavailableError(_NO_DATES)
-        raise StepFailedError(failures.classify(step, outcome))
-
-    def _exec(
-        self, step: str, line: str, *, root: bool = False, timeout_s: float = _OURS_S
-    ) -> Outcome:
-        return self.container.exec(
-            ("/bin/bash", "-c", line),
-            timeout_s=timeout_s,
-            root=root,
-            env=self._env(step),
-            workdir=TREE,
+        self.steps.last("resolve", f"git worktree add -q --detach {_AFTER} HEAD")
+        applied = self.steps.exec(
+            "resolve", f"cd {_AFTER} && git apply --whitespace=nowarn {names}"
         )
-
-    def _env(self, step: str) -> Mapping[str, str]:
-        """The recipe's variables; the index and the CA bundle of here, which only installs get."""
-        env = dict(self.recipe.env_vars) | dict(self.trust)
-        if step != "pre_install":  # a recipe's own commands mean the environment's tools
-            env["PATH"] = _PATH
-        if self.settings.index_url is not None:
-            env["UV_DEFAULT_INDEX"] = self.settings.index_url
-        return env
-
-
-def _must(outcome: Outcome, step: str) -> None:
-    """Raise for a failure that the guest had no part in."""
-    if not outcome.ok and not _is_of_room(outcome):
-        raise _ours_failed(outcome, step)
-    _left(outcome, step)
-
-
-def _left(outcome: Outcome, step: str) -> Outcome:
-    """Raise for what was too slow; what fails otherwise is the guest's failure."""
-    if outcome.timed_out:
-        raise _ours_failed(outcome, step)
-    if not outcome.ok:
-        raise StepFailedError(failures.classify(step, outcome))
-    return outcome
-
-
-def _is_of_room(outcome: Outcome) -> bool:
-    """It ended for want of disk or memory: of the container's share, as the host's is raised."""
-    if outcome.ok or outcome.timed_out:
-        return False
-    return failures.classify("", outcome).failure_class is FailureClass.RESOURCE_LIMIT
-
-
-def _ours_failed(outcome: Outcome, step: str) -> EngineUnavailableError:
-    words = outcome.output[-300:].decode("utf-8", "replace").split()
-    said = " ".join(words) or "it said nothing"
-    how = "was too slow" if outcome.timed_out else "failed"
-    return EngineUnavailableError(
-        f"Step {step} of an install {how}, which is no fault of the project ({said}): check the"
-        " container engine's machine, then try again."
-    )
+        if applied.timed_out or is_of_room(applied):
+            left(applied, "resolve")
+        return applied.ok
 
 
 def _failure(step: str, failure_class: FailureClass, detail: str) -> BuildFailure:

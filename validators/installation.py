@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 from posixpath import normpath
 from shlex import quote
 
-from validators.engine import TREE, VENV
+from validators.engine import KEPT, TREE, VENV
 from validators.model import ProjectInstall, Recipe, Tree
 from validators.repository import repository_lines, timestamp
 
-GENERATED = "/opt/miner/generated.tar"
+GENERATED = f"{KEPT}/generated.tar"
 """What an install left in the tree beside its files."""
 
 _PYTHON = f"{VENV}/bin/python"
@@ -44,6 +44,11 @@ def apt_lines(recipe: Recipe) -> Sequence[str]:
     )
 
 
+def unpack_line() -> str:
+    """The shell line that unpacks standard input, the tree's tar, into its folder."""
+    return f"/bin/tar --extract --no-same-owner --file=- --directory={TREE}"
+
+
 def tree_lines(tree: Tree) -> Sequence[str]:
     """Shell lines that make the tree, in its folder, a repository of one commit."""
     # no archive format of a build takes a file from before 1980
@@ -54,9 +59,9 @@ def tree_lines(tree: Tree) -> Sequence[str]:
     )
 
 
-def venv_line(recipe: Recipe) -> str:
-    """The shell line that makes the virtual environment."""
-    return f"uv venv -q --no-config --no-python-downloads --python python{recipe.python} {VENV}"
+def venv_line(recipe: Recipe, folder: str = VENV) -> str:
+    """The shell line that makes a virtual environment."""
+    return f"uv venv -q --no-config --no-python-downloads --python python{recipe.python} {folder}"
 
 
 def resolve_line(recipe: Recipe, requirements: str, lock: str, *, tree: str = TREE) -> str:
@@ -86,28 +91,64 @@ def project_line(recipe: Recipe) -> str | None:
     """
     if recipe.project_install is ProjectInstall.NONE:
         return None
-    editable = "-e " if recipe.project_install is ProjectInstall.EDITABLE else ""
     isolation = "--no-build-isolation " if recipe.build_requirements else ""
-    return (
-        f"uv pip install -q --no-config --python {_PYTHON} {_dates(recipe)}--no-deps"
-        f" {isolation}{editable}{TREE}"
-    )
+    return f"{_project(recipe, _PYTHON)} {isolation}{_source(recipe)}"
+
+
+def ahead_line(recipe: Recipe, folder: str) -> str:
+    """The shell line that builds the project in isolation, and installs it in `folder` only.
+
+    The installer remembers the build: that is what it is for, while the lock is being installed.
+    """
+    python = f"{folder}/bin/python"
+    return f"{venv_line(recipe, folder)} && {_project(recipe, python)} {_source(recipe)}"
+
+
+def built_line(recipe: Recipe) -> str:
+    """The shell line that installs the project as `ahead_line` built it.
+
+    What stands in a file of requirements is built only when it changed since; what is named in the
+    command, always.
+    """
+    return f"printf '%s\\n' {quote(_source(recipe))} | {_project(recipe, _PYTHON)} -r -"
 
 
 def compile_line() -> str:
     """The shell line that compiles the environment's bytecode (some files are not meant to).
 
-    Packages' own tests are left out: they are half of some packages, and nobody imports them.
+    Packages' own tests are left out: they are half of some packages, and nobody imports them. Two
+    processes share the files, a few hundred at a time: compileall's own workers cost as much as
+    they bring until there are thousands.
     """
-    return f"{_PYTHON} -m compileall -q -j 2 -x /tests/ {VENV}/lib >/dev/null 2>&1 || true"
+    find = f"find {VENV}/lib -name '*.py' -not -path '*/tests/*' -print0"
+    compileall = f"{_PYTHON} -m compileall -q"
+    return (
+        f"mapfile -d '' files < <({find}); printf '%s\\0' \"${{files[@]}}\""
+        f" | xargs -0 -P 2 -n $((${{#files[@]}} / 8 + 50)) {compileall} >/dev/null 2>&1 || true"
+    )
 
 
-def beside(line: str, other: str) -> str:
-    """A shell line that runs `other` while `line` runs, and ends as `line` does.
+def together(line: str, other: str) -> str:
+    """A shell line that runs both at once, and fails when either does. `line` has the input."""
+    return f"( {other} ) & ( {line} ) && wait $!"
 
-    Building a project waits for the network most of the time.
+
+def in_turn(*lines: str) -> str:
+    """A shell line that prints a zero byte between one line's output and the next's.
+
+    It ends with the first that fails, so their number tells which it was.
     """
-    return f"{{ {other}; }} & {line}; code=$?; wait; exit $code"
+    return " && printf '\\0' && ".join(f"( {line} )" for line in lines)
+
+
+def listing_line() -> str:
+    """The shell line that prints what is kept of what the install left in the tree."""
+    return f"tar --list --file={GENERATED}"
+
+
+def freeze_line() -> str:
+    """The shell line that prints the packages of the environment."""
+    return f"uv pip freeze -q --no-config --python {_PYTHON}"
 
 
 def generated_line() -> str:
@@ -168,6 +209,14 @@ def _absolute(line: str, tree: str) -> str:
             raise OutsideTreeError(path)
         return f"{match.group(1)} {inside}"
     return line
+
+
+def _project(recipe: Recipe, python: str) -> str:
+    return f"uv pip install -q --no-config --python {python} {_dates(recipe)}--no-deps"
+
+
+def _source(recipe: Recipe) -> str:
+    return f"-e {TREE}" if recipe.project_install is ProjectInstall.EDITABLE else TREE
 
 
 def _dates(recipe: Recipe) -> str:

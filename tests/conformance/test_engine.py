@@ -5,6 +5,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -377,6 +378,22 @@ def test_an_install_has_a_network_a_writable_disk_and_uvs_cache(
         status = sh(container, "grep CapEff /proc/self/status")
         assert status.endswith("0" * 16)
         sh(container, "chown 1234 /opt && touch /opt/owned", root=True)
+
+
+def test_an_installs_kit_is_there_first_and_roots_own(engine: DockerEngine, base: Image) -> None:
+    with engine.install(base, LIMITS, kit=tar({"mine": b"words"})) as container:
+        tried = sh(container, f"cat {KIT}/mine; touch {KIT}/mine 2>/dev/null || echo closed")
+    assert tried == "wordsclosed"
+
+
+def test_memory_is_told_to_each_of_two_commands_that_run(engine: DockerEngine, base: Image) -> None:
+    until = "until [ -e /tmp/{} ]; do sleep 0.1; done"
+    beside = f"touch /tmp/begun; {until.format('over')}"
+    greedy = f"{until.format('begun')}; python -c 'x = bytearray(1 << 30)'; touch /tmp/over"
+    with engine.install(base, LIMITS) as container, ThreadPoolExecutor(1) as pool:
+        looking_on = pool.submit(container.exec, ("sh", "-c", beside), timeout_s=60)
+        assert container.exec(("sh", "-c", greedy), timeout_s=60).out_of_memory
+        assert looking_on.result().out_of_memory
 
 
 def test_a_cache_outlives_its_container_and_is_nobody_elses(

@@ -175,6 +175,7 @@ class FakeEngine:
         *,
         labels: Mapping[str, str] | None = None,
         cache: str | None = None,
+        kit: bytes = b"",
     ) -> Iterator[FakeContainer]:
         raise NotImplementedError
         yield

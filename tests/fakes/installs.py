@@ -21,6 +21,9 @@ def silent(line: str) -> None:
     """Every step succeeds; also a progress that tells nobody."""
 
 
+ENDED = Outcome(exit_code=0, output=b"\0\0\0pytest==8.0.0\n-e file:///testbed\n")
+"""The last step of an install: its parts say nothing, but for the last, which lists packages."""
+
 LOCK = "pytest==8.0.0 \\\n    --hash=sha256:00\n"
 
 
@@ -31,6 +34,7 @@ class FakeInstallContainer:
     answer: Answer
     younger: bytes = LOCK.encode()
     lines: list[str] = field(default_factory=list)
+    fed: dict[str, bytes] = field(default_factory=dict)  # shell line → its standard input
     files: dict[str, bytes] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     lock: bytes = LOCK.encode()
@@ -47,13 +51,13 @@ class FakeInstallContainer:
         output_mb: int | None = None,
     ) -> Outcome:
         self.lines.append(command[-1])
+        self.fed[command[-1]] = stdin or b""
         if "pip compile" in command[-1]:
             wanted = self.files["/tmp/miner/requirements.in"].decode()
             said = self.answer(f"{command[-1]}\n{wanted}")
             return said or DONE
         if "pip freeze" in command[-1]:
-            frozen = Outcome(exit_code=0, output=b"pytest==8.0.0\n-e file:///testbed\n")
-            return self.answer(command[-1]) or frozen
+            return self.answer(command[-1]) or ENDED
         return self.answer(command[-1]) or DONE
 
     def put(self, path: str, tar: bytes, *, root: bool = False) -> Outcome:
@@ -109,6 +113,7 @@ class InstallingEngine(FakeEngine):
         *,
         labels: Mapping[str, str] | None = None,
         cache: str | None = None,
+        kit: bytes = b"",
     ) -> Iterator[FakeInstallContainer]:
         self.cached.append(cache)
         container = FakeInstallContainer(self.answer, lock=self.lock, younger=self.younger)

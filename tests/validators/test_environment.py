@@ -159,10 +159,9 @@ def test_a_lock_is_installed_and_nothing_is_resolved() -> None:
     engine = InstallingEngine(scripts=())
     built = _scripted(engine, RECIPE)
     assert isinstance(built, Environment)
-    lines = "\n".join(engine.installs[0].lines)
-    assert "pip compile" not in lines
-    assert "--require-hashes" in lines
-    assert engine.installs[0].files["/tmp/miner/lock.txt"] == LOCK.encode()
+    assert not any("pip compile" in line for line in engine.installs[0].lines)
+    given = [text for line, text in engine.installs[0].fed.items() if "--require-hashes" in line]
+    assert given == [LOCK.encode()]
 
 
 def test_what_a_patch_adds_to_the_manifests_is_resolved_too() -> None:
@@ -223,29 +222,138 @@ def test_an_ancient_pytest_beside_younger_packages_that_cannot_be_built_is_a_fai
     assert built.failure_class is FailureClass.REUPLOADED
 
 
-@pytest.mark.parametrize(
-    ("file", "step"), [("lock.txt", "install"), ("requirements.in", "resolve")]
-)
-def test_a_scratch_that_builds_filled_is_their_failure(file: str, step: str) -> None:
+def test_a_scratch_that_builds_filled_is_their_failure() -> None:
     full = Outcome(exit_code=2, output=b"tar: Cannot write: No space left on device\n")
     engine = InstallingEngine(
-        scripts=(), answer=lambda line: full if line == f"put /tmp/miner {file}" else None
+        scripts=(), answer=lambda line: full if line == "put /tmp/miner requirements.in" else None
     )
     built = _scripted(engine, replace(RECIPE, lock=None))
     assert isinstance(built, BuildFailure)
-    assert (built.step, built.failure_class) == (step, FailureClass.RESOURCE_LIMIT)
+    assert (built.step, built.failure_class) == ("resolve", FailureClass.RESOURCE_LIMIT)
     assert "No space left" in built.detail
 
 
-OURS_FIRST = ("install -d -o guest", "put /testbed ", "add -A -f", "uv venv")
-OURS_LAST = ("git worktree", "put /tmp/miner lock.txt", "uv pip freeze", "tar --list", "chown -R")
+OURS_FIRST = ("tar --extract --no-same-owner --file=-", "add -A -f", "uv venv -q --no-config")
+OURS_LAST = ("git worktree", "put /tmp/miner requirements.in", "chown -R")
+AHEAD = "/tmp/miner/aside/bin/python"
+LAST = "uv pip freeze"
 MANIFEST_PATCH = b"--- a/pyproject.toml\n+++ b/pyproject.toml\n@@ -1 +1 @@\n-a\n+b\n"
 
 
 def _ending(step: str, outcome: Outcome) -> Environment | BuildFailure:
     """What an install comes to in which the line of that step ends so."""
-    engine = InstallingEngine(scripts=(), answer=lambda line: outcome if step in line else None)
+    engine = InstallingEngine(
+        scripts=(),
+        answer=lambda line: outcome if step in line and AHEAD not in line else None,
+    )
     return _scripted(engine, replace(RECIPE, lock=None), patches=(b"", MANIFEST_PATCH))
+
+
+@pytest.mark.parametrize(
+    ("output", "step"),
+    [
+        (b"error: no build\n", "project"),
+        (b"\0tar: broken\n", "finish"),
+        (b"\0\0tar: broken\n", "finish"),
+        (b"\0\0\0error: broken\n", "finish"),
+    ],
+)
+def test_the_last_step_fails_by_the_name_of_its_part(output: bytes, step: str) -> None:
+    built = _ending(LAST, Outcome(exit_code=2, output=output))
+    assert isinstance(built, BuildFailure)
+    assert built.step == step
+
+
+@pytest.mark.parametrize(("parts", "slow"), [(0, False), (1, False), (2, True), (3, True)])
+def test_only_a_slow_look_at_the_end_is_the_machines(parts: int, slow: bool) -> None:
+    outcome = Outcome(exit_code=137, output=b"\0" * parts, timed_out=True)
+    if slow:
+        with pytest.raises(EngineUnavailableError, match="too slow"):
+            _ending(LAST, outcome)
+        return
+    built = _ending(LAST, outcome)
+    assert isinstance(built, BuildFailure)
+    assert built.failure_class is FailureClass.TIMED_OUT
+
+
+def test_what_the_install_left_in_the_tree_is_looked_at_part_by_part() -> None:
+    words = b"warning: a\0words\0src/sample/extension.so\n\0pytest==8.0.0\nb==2\n"
+    built = _ending(LAST, Outcome(exit_code=0, output=words))
+    assert isinstance(built, Environment)
+    assert built.packages == ("b==2", "pytest==8.0.0")
+    assert built.key == environment_key(
+        _tree(),
+        built.recipe,
+        base=built.base_image,
+        repository="owner/name",
+        maker=Maker.MINER,
+        own=True,
+    )
+
+
+def _projects(engine: InstallingEngine) -> list[str]:
+    """The lines that install the project in the environment."""
+    lines = engine.installs[0].lines
+    return [line for line in lines if "/testbed" in line and "pip freeze" in line]
+
+
+def test_a_project_is_built_beside_the_lock_and_its_build_installed() -> None:
+    engine = InstallingEngine(scripts=())
+    assert isinstance(_scripted(engine, RECIPE), Environment)
+    (ahead,) = [line for line in engine.installs[0].lines if AHEAD in line]
+    assert ahead.endswith("--no-deps -e /testbed")
+    assert ahead.startswith("mkdir -p src/sample.egg-info; ")
+    (project,) = _projects(engine)
+    assert "-r - )" in project
+
+
+def test_a_build_that_fails_beside_the_lock_is_made_again() -> None:
+    failed = Outcome(exit_code=1, output=b"error: no network\n")
+    engine = InstallingEngine(scripts=(), answer=lambda line: failed if AHEAD in line else None)
+    assert isinstance(_scripted(engine, RECIPE), Environment)
+    (project,) = _projects(engine)
+    assert "--no-deps -e /testbed )" in project
+
+
+def test_a_build_without_end_is_not_made_again() -> None:
+    late = Outcome(exit_code=137, output=b"", timed_out=True)
+    engine = InstallingEngine(scripts=(), answer=lambda line: late if AHEAD in line else None)
+    built = _scripted(engine, RECIPE)
+    assert isinstance(built, BuildFailure)
+    assert (built.step, built.failure_class) == ("project", FailureClass.TIMED_OUT)
+    assert not _projects(engine)
+
+
+def test_a_build_ends_with_the_install_it_goes_on_beside() -> None:
+    failed = Outcome(exit_code=1, output=b"error: no such package\n")
+    engine = InstallingEngine(
+        scripts=(), answer=lambda line: failed if "--require-hashes" in line else None
+    )
+    built = _scripted(engine, RECIPE)
+    assert isinstance(built, BuildFailure)
+    assert built.step == "install"
+    assert "kill -9 -1" in engine.installs[0].lines
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        replace(RECIPE, build_requirements=("setuptools",)),
+        replace(RECIPE, pre_install=("pip list",)),
+        replace(RECIPE, project_install=ProjectInstall.NONE),
+    ],
+)
+def test_what_needs_the_lock_is_not_built_beside_it(recipe: Recipe) -> None:
+    engine = InstallingEngine(scripts=())
+    assert isinstance(_scripted(engine, recipe), Environment)
+    assert not any(AHEAD in line for line in engine.installs[0].lines)
+
+
+def test_a_build_that_would_not_be_found_again_is_not_made() -> None:
+    files = {"setup.py": b"import x\nsetup(name=x.y)\n", "src/sample/__init__.py": b""}
+    engine = InstallingEngine(scripts=())
+    assert isinstance(_scripted(engine, RECIPE, tree=_tree(files)), Environment)
+    assert not any(AHEAD in line for line in engine.installs[0].lines)
 
 
 @pytest.mark.parametrize("step", OURS_FIRST)
@@ -398,6 +506,41 @@ class TestReal:
                 names = inner.getnames()
         assert "src/sample/_version.py" in names
         assert all("egg-info" in name or name == "src/sample/_version.py" for name in names)
+
+    def test_nothing_of_where_it_was_built_is_in_it(
+        self, engine: ContainerEngine, sample: Environment
+    ) -> None:
+        look = f"grep -rl /tmp/miner {VENV} /opt/miner; cat {VENV}/lib/*/site-packages/*/direct*"
+        with engine.run(sample.image, Limits()) as container:
+            outcome = container.exec(("/bin/sh", "-c", look), timeout_s=60)
+        assert outcome.output == b'{"url":"file:///testbed","dir_info":{"editable":true}}'
+
+    def test_what_is_in_it_is_compiled(self, engine: ContainerEngine, sample: Environment) -> None:
+        look = (
+            f"cd {VENV}/lib/*/site-packages; ls -l _pytest/__pycache__/main.*.pyc iniconfig/"
+            "__pycache__/__init__.*.pyc; find . -path '*/tests/*.pyc'"
+        )
+        with engine.run(sample.image, Limits()) as container:
+            outcome = container.exec(("/bin/sh", "-c", look), timeout_s=60)
+        assert outcome.output.count(b" root root ") == len(outcome.output.splitlines()) == 2
+
+    def test_a_build_made_beside_the_lock_is_not_made_again(
+        self, engine: ContainerEngine, sample: Environment
+    ) -> None:
+        script = (
+            b"import os, setuptools\n"
+            b"with open('/opt/venv/built', 'a') as f:\n    f.write('x')\n"
+            b"setuptools.setup(name='sample', package_dir={'': 'src'}, packages=['sample'])\n"
+        )
+        files = {"setup.py": script, "src/sample/__init__.py": b""}
+        built = _real(engine, sample.recipe, tree=_tree(files))
+        assert isinstance(built, Environment), built
+        try:
+            with engine.run(built.image, Limits()) as container:
+                counted = container.exec(("cat", f"{VENV}/built"), timeout_s=60)
+        finally:
+            engine.remove_image(built.image)
+        assert counted.output == b"xxx"  # what it asks for, its metadata, itself
 
     def test_the_same_key_is_found_at_once(
         self, engine: ContainerEngine, sample: Environment

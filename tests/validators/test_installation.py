@@ -1,13 +1,16 @@
 """The commands of an install."""
 
 import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 
 import pytest
 
 from validators import installation
+from validators.engine import VENV
 from validators.model import ProjectInstall, Recipe, Tree
 
 RECIPE = Recipe(
@@ -80,9 +83,60 @@ def test_names_are_quoted_for_the_shell() -> None:
     assert "'v1; true'" in " ".join(installation.tree_lines(tree))
 
 
-@pytest.mark.parametrize(("line", "code"), [("true", 0), ("(exit 7)", 7)])
-def test_what_runs_beside_changes_no_end(line: str, code: int, tmp_path: Path) -> None:
-    both = installation.beside(line, f"sleep 0.2; echo done > {tmp_path}/other; false")
-    ended = subprocess.run(["/bin/bash", "-c", both], check=False)
+def _shell(line: str, *, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(["/bin/bash", "-c", line], input=given, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "code"), [("cat", "true", 0), ("exit 7", "true", 7), ("cat", "exit 3", 3)]
+)
+def test_two_at_once_fail_when_either_does(line: str, other: str, code: int) -> None:
+    ended = _shell(installation.together(line, other), given=b"in")
     assert ended.returncode == code
+    assert ended.stdout == (b"in" if line == "cat" else b"")
+
+
+def test_two_at_once_end_together(tmp_path: Path) -> None:
+    line = installation.together("true", f"sleep 0.2; echo done >{tmp_path}/other")
+    assert _shell(line).returncode == 0
     assert (tmp_path / "other").read_text() == "done\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "said"),
+    [
+        (("echo a", "echo b; true"), 0, b"a\n\0b\n"),
+        (("echo a", "exit 4", "echo c"), 4, b"a\n\0"),
+        (("exit 5", "echo b"), 5, b""),
+    ],
+)
+def test_the_zero_bytes_tell_which_line_failed(
+    lines: tuple[str, ...], code: int, said: bytes
+) -> None:
+    ended = _shell(installation.in_turn(*lines))
+    assert (ended.returncode, ended.stdout) == (code, said)
+
+
+@pytest.mark.parametrize("install", [ProjectInstall.EDITABLE, ProjectInstall.PLAIN])
+def test_what_is_built_ahead_is_the_project_of_the_recipe(install: ProjectInstall) -> None:
+    recipe = replace(RECIPE, project_install=install)
+    whole = installation.project_line(recipe) or ""
+    ahead = installation.ahead_line(recipe, "/aside")
+    assert ahead.endswith(whole.replace("/opt/venv/", "/aside/"))
+    assert "/opt/venv" not in ahead
+    given = whole.rpartition("--no-deps ")[2]
+    assert installation.built_line(recipe) == (
+        f"printf '%s\\n' {quote(given)} | {whole.removesuffix(given)}-r -"
+    )
+
+
+def test_all_but_tests_of_packages_is_compiled(tmp_path: Path) -> None:
+    lib = tmp_path / "lib"
+    for path in ("a/__init__.py", "a/tests/test_a.py", "b c.py", *(f"n/{n}.py" for n in range(70))):
+        (lib / path).parent.mkdir(parents=True, exist_ok=True)
+        (lib / path).write_text("x = 1\n")
+    (lib / "broken.py").write_text("x =\n")
+    line = installation.compile_line().replace(f"{VENV}/bin/python", sys.executable)
+    assert _shell(line.replace(VENV, str(tmp_path))).returncode == 0
+    made = {path.name.partition(".")[0] for path in lib.rglob("*.pyc")}
+    assert made == {"__init__", "b c", *map(str, range(70))}

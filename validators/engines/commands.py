@@ -69,6 +69,7 @@ class Commands:
         self._channel = channel
         self._kills = 0  # for memory, up to the last command
         self._running = 0
+        self._counting = threading.Lock()
         self._spent = threading.Event()
         self._closing = threading.Event()
 
@@ -109,7 +110,8 @@ class Commands:
         self._refuse_when_closing()
         if self.spent:
             return Ended(exit_code=KILLED, duration_s=0.0)
-        self._running += 1
+        known = self._kills
+        self._count(1)
         try:
             with machinery("run a command in a container"):
                 exec_id, stream = running.started(self._start)
@@ -134,7 +136,7 @@ class Commands:
                     exit_code=self._exit_code(exec_id),
                     duration_s=duration_s,
                     timed_out=ending is Ending.DEADLINE,
-                    out_of_memory=not running.command.aside and self._hit_memory_limit(),
+                    out_of_memory=not running.command.aside and self._hit_memory_limit(known),
                 )
         except EngineUnavailableError:
             self._refuse_when_closing()
@@ -147,7 +149,11 @@ class Commands:
                 out_of_memory=not killed_by_us,
             )
         finally:
-            self._running -= 1
+            self._count(-1)
+
+    def _count(self, change: int) -> None:
+        with self._counting:
+            self._running += change
 
     def kill_guest(self) -> None:
         """End every process of the guest, if need be with the whole container."""
@@ -209,19 +215,19 @@ class Commands:
     def _state(self, exec_id: str) -> dict[str, Any]:
         return dict(self._api.exec_inspect(exec_id))
 
-    def _hit_memory_limit(self) -> bool:
-        """The kernel killed for memory since the last command that was not aside.
+    def _hit_memory_limit(self, known: int) -> bool:
+        """The kernel killed for memory since there were `known` kills: when this one began.
 
-        What is not told in time is told to the next command, or by the report.
+        What is killed while several run is told to each of them; what is not told in time, to the
+        next command, or by the report.
         """
         if self.spent:
             return False
         kills = self._channel.drain(timeout_s=_SETTLE_S)
         if kills is None:
             return self.died_of_its_guest()
-        known = self._kills
         self.refuse_kills_of_the_host(kills)
-        self._kills = abs(kills)
+        self._kills = max(self._kills, abs(kills))
         return kills > known
 
     def refuse_kills_of_the_host(self, kills: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from docker.types import LogConfig, Mount, Ulimit
 
-from validators.engine import GUEST_UID, KIT, TREE, VENV
+from validators.engine import GUEST_UID, KEPT, KIT, TREE, VENV
 from validators.engines.channel import MAIN_SCRIPT
 from validators.model import Limits
 
@@ -136,14 +136,24 @@ def run_prologue(habits: Habits, *, kit_bytes: int) -> str:
     Root has no capability, but these folders are its own.
     """
     open_up = "" if habits.tmpfs_owner else f"chmod 1777 {TREE} {GUEST_HOME}\n"
+    return f"set -e -o pipefail\n{open_up}{_unpacked(kit_bytes)}"
+
+
+def install_prologue(*, kit_bytes: int = 0) -> str:
+    """Before an install's main process: what the guest fills is made its own, then the kit.
+
+    A fresh volume, and podman's tmpfs, belong to root.
+    """
+    filled = f"{TREE} {UV_CACHE} {VENV} {KEPT}"
+    own = f"install -d -o {GUEST_UID} -g {GUEST_UID} {filled}\n"
+    return f"set -e -o pipefail\n{own}{_unpacked(kit_bytes)}"
+
+
+def _unpacked(kit_bytes: int) -> str:
+    if not kit_bytes:
+        return ""
     unpack = f"/bin/tar --extract --no-same-owner --file=- --directory={KIT}"
-    kit = f"mkdir {KIT}\n/usr/bin/head --bytes={kit_bytes} | {unpack}\n" if kit_bytes else ""
-    return f"set -e -o pipefail\n{open_up}{kit}"
-
-
-def install_prologue() -> str:
-    """Before an install's main process: a fresh volume, and podman's tmpfs, belong to root."""
-    return f"install -d -o {GUEST_UID} -g {GUEST_UID} {TREE} {UV_CACHE}\n"
+    return f"mkdir {KIT}\n/usr/bin/head --bytes={kit_bytes} | {unpack}\n"
 
 
 def guest_env(*, installs: bool) -> dict[str, str]:

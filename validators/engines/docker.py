@@ -88,6 +88,7 @@ class DockerEngine:
         *,
         labels: Mapping[str, str] | None = None,
         cache: str | None = None,
+        kit: bytes = b"",
     ) -> Iterator[DockerContainer]:
         """See the Protocol."""
         env = self._wardrobe(installs=True)
@@ -95,7 +96,8 @@ class DockerEngine:
             image=image,
             labels=labels or {},
             host=confinement.install_config(limits, self._habits, cache=cache),
-            prologue=confinement.install_prologue(),
+            prologue=confinement.install_prologue(kit_bytes=len(kit)),
+            kit=kit,
         )
         with self._container(spec, limits, env) as container:
             watcher = DiskWatcher(self._api, container, limit_mb=limits.disk_mb)
