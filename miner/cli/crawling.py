@@ -15,6 +15,7 @@ from miner.cli.repos import check_name
 from miner.cli.speech import complain, progress, say, say_json, say_report, table
 from miner.cli.wiring import House, now
 from miner.crawl import SOURCES
+from miner.crawl.depth import lacks
 from miner.crawl.gharchive import ADDRESS, archived_hints, check_read, gathered, hour_range
 from miner.crawl.keeping import MirrorKeeper
 from miner.crawl.stage import crawl as crawl_stage
@@ -48,7 +49,7 @@ ReplayOption = Annotated[
     typer.Option("--replay", help="Crawl from a tape, without a network."),
 ]
 UNWATCHED_TOLD = 20
-IGNORED_TOLD = 3
+WIDER_TOLD = 3
 BAD_HOURS_TOLD = 5
 UNWATCHED = "no repository is watched; add one: miner repos add owner/name"
 
@@ -87,7 +88,7 @@ def crawl(
         if gharchive is not None:
             names = hinted(client, gharchive, archive, watched=names)
         if dry_run:
-            _tell_plan(store, names, since_text, as_json=as_json)
+            _tell_plan(store, names, first, as_json=as_json)
             return
         if gharchive is not None and not names:
             _tell_nothing("the archive hints at no watched repository", as_json=as_json)
@@ -119,8 +120,7 @@ def _crawl(
     first: datetime | None,
     bars: Progress,
 ) -> StageReport:
-    if first is not None:
-        _tell_ignored(store, repos, first)
+    _tell_wider(store, repos, first)
     return reported(
         store,
         lambda: crawl_stage(
@@ -178,30 +178,41 @@ def _opened(house: House, tapes: Tapes) -> Iterator[tuple[HttpClient, MirrorKeep
         yield client, TapedMirrors(mirrors, recorder)
 
 
-def _tell_plan(store: Database, names: list[str], since_text: str | None, *, as_json: bool) -> None:
-    rows = [[name, _watermark(store, name) or since_text or "the first pull"] for name in names]
+def _tell_plan(store: Database, names: list[str], first: datetime | None, *, as_json: bool) -> None:
+    rows = []
+    for name in names:
+        mark, back_to = _watermark(store, name), _back_to(store, name, first)
+        start = str(mark) if mark else f"{first:%Y-%m-%d %H:%M}" if first else "the first pull"
+        rows.append([name, start, f"{back_to:%Y-%m-%d %H:%M}" if back_to else None])
+    columns = ["repository", "since", "back_to"]
     if as_json:
-        say_json([{"repository": name, "since": moment} for name, moment in rows])
+        say_json([dict(zip(columns, row, strict=True)) for row in rows])
     elif not rows:
         say(f"nothing to crawl: {UNWATCHED}")
+    elif any(back_to for *_, back_to in rows):
+        table("Would crawl", ["repository", "since", "then back to"], rows)
     else:
-        table("Would crawl", ["repository", "since"], rows)
+        table("Would crawl", columns[:2], [row[:2] for row in rows])
 
 
-def _tell_ignored(store: Database, names: list[str], first: datetime) -> None:
-    """Say on stderr which repositories are read from their watermark and not from `--since`."""
-    marks = [(name, _watermark(store, name)) for name in dict.fromkeys(names)]
-    crawled = [f"{name} at {mark:%Y-%m-%d %H:%M} UTC" for name, mark in marks if mark]
-    if not crawled:
-        return
-    rest = len(crawled) - IGNORED_TOLD
-    more = f"; and {rest} more" if rest > 0 else ""
-    complain(
-        f"--since {first:%Y-%m-%d} is ignored where pulls were read before, since a crawl goes on "
-        f"from its watermark: {'; '.join(crawled[:IGNORED_TOLD])}{more}. "
-        "What is older than the first crawl went back comes by a first crawl into another "
-        "database (MINER_DATABASE_URL)."
-    )
+def _tell_wider(store: Database, names: list[str], first: datetime | None) -> None:
+    """Say on stderr which repositories are read further back than ever before."""
+    wider = [name for name in dict.fromkeys(names) if _back_to(store, name, first)]
+    if wider:
+        rest = len(wider) - WIDER_TOLD
+        more = f" and {rest} more" if rest > 0 else ""
+        complain(
+            f"after what is new, reading back to {first:%Y-%m-%d %H:%M} UTC what earlier crawls "
+            f"left out: {', '.join(wider[:WIDER_TOLD])}{more}"
+        )
+
+
+def _back_to(store: Database, name: str, first: datetime | None) -> datetime | None:
+    """How far back a repository that was crawled before is read now; None: no further."""
+    known = store.crawl.known(name)
+    if known is None or store.crawl.watermark(known) is None:
+        return None
+    return first if lacks(store.crawl, known, since=first) else None
 
 
 def _tell_nothing(why: str, *, as_json: bool) -> None:

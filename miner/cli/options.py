@@ -27,7 +27,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 SinceOption = Annotated[
     str | None,
     typer.Option(
-        "--since", help="First crawl: from this day (2024-05-01) or so long ago (30d, 12h)."
+        "--since", help="How far back: to this day (2024-05-01) or so long ago (30d, 12h)."
     ),
 ]
 AuthorOption = Annotated[str | None, typer.Option("--author", help="Who says so; default: you.")]

@@ -19,7 +19,7 @@ from miner.crawl.base import resolve_with_diff
 from miner.crawl.source import Fetched, Told, Unreadable
 from miner.errors import BadItemError, ConfigError, NotFoundError
 from miner.git import Mirror
-from miner.model import Base, Clock, Gate, Place, PullRequest, Rejection, Repo, Stage
+from miner.model import Base, Clock, Depth, Gate, Place, PullRequest, Rejection, Repo, Stage
 
 WORKERS = 4
 """Most of a mirror's first fetch is waiting: for the server's pack and for the disk."""
@@ -37,10 +37,12 @@ _OID = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Pulls to be stored together. `place`: where to go on, should this be the last that is."""
+    """Pulls to be stored together. `place`, or `depth` for what is read further back: where to go
+    on, should this be the last that is."""
 
     items: Sequence[Told]
     place: Place | None = None
+    depth: Depth | None = None
 
 
 class Rows(Protocol):
@@ -65,12 +67,22 @@ class Rows(Protocol):
         """Keep where a crawl that ends here is to go on; every row before it is stored."""
         ...
 
+    def deepen(self, repo: Repo, depth: Depth, *, now: datetime) -> None:
+        """Keep how far back the repository is read; every row before it is stored."""
+        ...
+
     def advance(
-        self, repo: Repo, *, watermark: datetime | None, etag: str | None, now: datetime
+        self,
+        repo: Repo,
+        *,
+        watermark: datetime | None,
+        etag: str | None,
+        depth: Depth | None = None,
+        now: datetime,
     ) -> None:
         """Move the watermark after all rows up to it are stored; never backwards.
 
-        The crawl is complete: no place is kept any more.
+        The crawl is complete: no place is kept any more. `depth` None leaves it as it is.
         """
         ...
 
@@ -115,10 +127,11 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """All was told: the watermark and the source's mark to set."""
+    """All was told: the watermark, the source's mark and the depth to set."""
 
     watermark: datetime | None
     mark: str | None
+    depth: Depth | None
 
 
 class Errand:
@@ -138,9 +151,9 @@ class Errand:
         self._waiting.put(batch)
         return not self.failed
 
-    def finish(self, *, watermark: datetime | None, mark: str | None) -> None:
+    def finish(self, *, watermark: datetime | None, mark: str | None, depth: Depth | None) -> None:
         """All was told."""
-        self._waiting.put(_End(watermark, mark))
+        self._waiting.put(_End(watermark, mark, depth))
 
     def abandon(self) -> None:
         """Not all could be told: the rows stay, and the watermark where it is."""
@@ -218,12 +231,22 @@ class Keeper:
                 return stored
             if isinstance(item, _End):
                 self._store.advance(
-                    errand.repo, watermark=item.watermark, etag=item.mark, now=self._now()
+                    errand.repo,
+                    watermark=item.watermark,
+                    etag=item.mark,
+                    depth=item.depth,
+                    now=self._now(),
                 )
                 return stored
             stored += self._store_batch(errand.repo, item.items)
-            if item.place is not None and not self._closing.is_set():
-                self._store.reach(errand.repo, item.place, now=self._now())
+            if not self._closing.is_set():
+                self._keep_where_to_go_on(errand.repo, item)
+
+    def _keep_where_to_go_on(self, repo: Repo, stored: Batch) -> None:
+        if stored.place is not None:
+            self._store.reach(repo, stored.place, now=self._now())
+        if stored.depth is not None:
+            self._store.deepen(repo, stored.depth, now=self._now())
 
     def _store_batch(self, repo: Repo, items: Sequence[Told]) -> int:
         """Store what is new of a batch; how many that were."""

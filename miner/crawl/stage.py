@@ -3,12 +3,14 @@
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Protocol
 
+from miner.crawl.depth import OVERLAP, lacks
 from miner.crawl.keeping import Batch, Errand, Keeper, MirrorKeeper, Rows, Tally
-from miner.crawl.source import Fetched, Page, Source, Told
+from miner.crawl.paging import Trail, batches, newest_of, placeless
+from miner.crawl.source import Page, Source, Told
 from miner.errors import (
     BadItemError,
     BlockedError,
@@ -18,17 +20,10 @@ from miner.errors import (
     RateLimitedError,
     RetryableError,
 )
-from miner.model import Clock, Gate, Place, Repo, Stage, StageReport
+from miner.model import EVER, Clock, Depth, Gate, Place, Repo, Stage, StageReport
 from miner.progress import Progress
 
 WHAT = "crawl"
-
-OVERLAP = timedelta(hours=1)
-"""Read again before the watermark: an index may lag behind the times it tells."""
-
-PULLS_A_FETCH = 100
-"""Pulls whose refs are fetched together, or a page more: a night's pulls at once, a first crawl in
-steps, and after each of them the place is kept."""
 
 OPEN_AT_MOST = 4
 """Repositories asked about and not yet stored: bounds what is held in memory."""
@@ -66,6 +61,10 @@ class Store(Rows, Protocol):
         """Where a crawl that was not completed stopped; None after a complete one."""
         ...
 
+    def depth(self, repo: Repo) -> Depth:
+        """How far back the repository was read."""
+        ...
+
     def record_failure(self, repo: str, *, error: str, now: datetime) -> None:
         """Append a failed attempt of the machinery; the repository stays due."""
         ...
@@ -87,9 +86,9 @@ def crawl(  # noqa: PLR0913 - a stage is handed what it works with
 ) -> StageReport:
     """Store what was merged in `repos` (none named: all watched) since each one's watermark.
 
-    `since` counts only where there is no watermark yet: there also when nothing moved, since a
-    first crawl may have found nothing so late. A repository that fails is recorded and stays due
-    while the rest goes on; then IncompleteError. ConfigError when the token is wrong;
+    `since` says how far back a first crawl reads; a later one reads what is missing, where it is
+    earlier than ever before, also when nothing moved. A repository that fails is recorded and
+    stays due while the rest goes on; then IncompleteError. ConfigError when the token is wrong;
     the error itself when there is but one repository and trying again would not help. Safe to end
     at any point and to run again.
     """
@@ -213,7 +212,7 @@ class _Pass:
         errand, stored = self._keeper.begin(repo)
         try:
             start = self._start(repo, since)
-            newest = self._tell(errand, start)
+            newest, depth = self._tell_all(errand, start, since)
         except MinerError:
             errand.abandon()
             wait([stored])  # what was told is paid for
@@ -221,52 +220,88 @@ class _Pass:
         except BaseException:
             errand.abandon()
             raise
-        errand.finish(watermark=newest, mark=self._source.sealed(repo, mark))
-        return _Asked(name, known, start, stored)
+        errand.finish(watermark=newest, mark=self._source.sealed(repo, mark), depth=depth)
+        told_since = start if depth is None else depth.back_to
+        return _Asked(name, known, None if told_since == EVER else told_since, stored)
 
     def _is_unread(self, repo: Repo, since: datetime | None) -> bool:
         """Is there something to read though nothing moved?
 
-        What an ended crawl left, or what an earlier, later `since` left out when it found nothing.
+        What an ended crawl left, or what an earlier, later `since` left out.
         """
-        if self._store.place(repo) is not None:
-            return True
-        return since is not None and self._store.watermark(repo) is None
+        return self._store.place(repo) is not None or lacks(self._store, repo, since=since)
 
     def _start(self, repo: Repo, since: datetime | None) -> datetime | None:
+        """Where the reading of what is new ends."""
         watermark = self._store.watermark(repo)
-        return since if watermark is None else watermark - OVERLAP
+        if watermark is not None:
+            return watermark - OVERLAP
+        empty_since = self._store.depth(repo).back_to  # an earlier crawl found nothing so late
+        return min(filter(None, (since, empty_since)), default=None)
 
-    def _tell(self, errand: Errand, start: datetime | None) -> datetime | None:
+    def _tell_all(
+        self, errand: Errand, start: datetime | None, since: datetime | None
+    ) -> tuple[datetime | None, Depth | None]:
+        """Hand over what is new, then what is missing further back.
+
+        The newest update, and how far back the repository is read then; None: as far as before.
+        """
+        repo = errand.repo
+        watermark, before = self._store.watermark(repo), self._store.depth(repo)
+        is_lacking = lacks(self._store, repo, since=since)
+        trail = Trail()
+        newest = self._tell(errand, start, trail)
+        if watermark is None:
+            return newest, Depth(back_to=start or EVER, after=trail.last or before.after)
+        if not is_lacking or errand.failed:
+            return newest, None
+        trail = Trail(before.after)
+        rest = trail.along(self._source.pages(repo, since=since, after=before.after))
+        for items, after in self._read(repo, rest):
+            depth = replace(before, after=after) if after else None
+            if not errand.put(Batch(items, depth=depth)):
+                break
+        return newest, Depth(back_to=since, after=trail.last)
+
+    def _tell(self, errand: Errand, start: datetime | None, trail: Trail) -> datetime | None:
         """Hand over everything since `start`; the newest update.
 
         A crawl that was not completed goes on where it stopped, after what was updated since.
         """
         place = self._store.place(errand.repo)
         if place is None:
-            return self._hand_over(errand, self._source.pages(errand.repo, since=start))
+            pages = self._source.pages(errand.repo, since=start)
+            return self._hand_over(errand, trail.along(pages))
         since_then = place.newest - OVERLAP
         top = since_then if start is None else max(start, since_then)
-        moved = _placeless(self._source.pages(errand.repo, since=top))
+        moved = placeless(self._source.pages(errand.repo, since=top))
         newest = max(self._hand_over(errand, moved) or place.newest, place.newest)
         if errand.failed:
             return newest
+        trail.last = place.after
         rest = self._source.pages(errand.repo, since=start, after=place.after)
-        return self._hand_over(errand, rest, newest=newest)
+        return self._hand_over(errand, trail.along(rest), newest=newest)
 
     def _hand_over(
         self, errand: Errand, pages: Iterable[Page], *, newest: datetime | None = None
     ) -> datetime | None:
         """Hand over all pages; the newest update, which is their first one unless it is given."""
-        read = 0
-        for items, after in _batches(pages):
-            newest = newest or _newest(items)
-            read += len(items)
-            self._progress.advance(WHAT, f"{errand.repo.name}: {read} pulls read", by=0)
+        for items, after in self._read(errand.repo, pages):
+            newest = newest or newest_of(items)
             place = Place(after=after, newest=newest) if after and newest else None
             if not errand.put(Batch(items, place)):
                 break
         return newest
+
+    def _read(
+        self, repo: Repo, pages: Iterable[Page]
+    ) -> Iterator[tuple[Sequence[Told], str | None]]:
+        """Batches, each of them told."""
+        read = 0
+        for items, after in batches(pages):
+            read += len(items)
+            self._progress.advance(WHAT, f"{repo.name}: {read} pulls read", by=0)
+            yield items, after
 
     def _unchanged(self, repo: Repo, mark: str | None) -> None:
         """Nothing moved; a lost mirror is made again, and a fresher mark kept."""
@@ -292,36 +327,3 @@ class _Pass:
         if not isinstance(error, RetryableError | BadItemError):
             raise error
         return f"failed: {error}"
-
-
-def _newest(items: Sequence[Told]) -> datetime | None:
-    """The first pull's update: what moves while we page is newer, and found next time."""
-    return next((item.pull.updated_at for item in items if isinstance(item, Fetched)), None)
-
-
-def _placeless(pages: Iterable[Page]) -> Iterator[Page]:
-    """Pages after which one cannot go on: what comes behind them is not all that is missing."""
-    for page in pages:
-        yield Page(items=page.items)
-
-
-def _batches(pages: Iterable[Page]) -> Iterator[tuple[Sequence[Told], str | None]]:
-    """Pages together, until they are worth a fetch, with the last one's `after`.
-
-    What was told before a failure is paid for: it comes too.
-    """
-    items: list[Told] = []
-    after: str | None = None
-    try:
-        for page in pages:
-            items += page.items
-            after = page.after
-            if len(items) >= PULLS_A_FETCH:
-                yield items, after
-                items = []
-    except MinerError:
-        if items:
-            yield items, after
-        raise
-    if items:
-        yield items, after

@@ -10,6 +10,7 @@ All of them are imported from here.
 
 from miner.model.published import Evaluation, EvaluationState, Member, Prediction, Snapshot, Split
 from miner.model.pulls import (
+    EVER,
     Actor,
     ActorKind,
     Base,
@@ -17,6 +18,7 @@ from miner.model.pulls import (
     ChangeType,
     Comment,
     Commit,
+    Depth,
     Issue,
     Link,
     LinkSource,
@@ -40,6 +42,7 @@ from miner.model.tasks import (
 )
 
 __all__ = [
+    "EVER",
     "Actor",
     "ActorKind",
     "Base",
@@ -49,6 +52,7 @@ __all__ = [
     "Clock",
     "Comment",
     "Commit",
+    "Depth",
     "DueInstance",
     "Evaluation",
     "EvaluationState",

@@ -1,7 +1,7 @@
 """What was merged: repositories, pulls, issues, commits, as a source and git say it."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
 
@@ -47,6 +47,22 @@ class Place:
 
     after: str
     newest: datetime
+
+
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
+"""Older than any pull: a repository whose whole history was read is read back to here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Depth:
+    """How far back a repository was read.
+
+    All pulls updated since `back_to` are stored; None: not known. Behind `after`, the source's own
+    mark, reading further back goes on; None: from the top.
+    """
+
+    back_to: datetime | None = None
+    after: str | None = None
 
 
 class LinkSource(StrEnum):

@@ -1,13 +1,13 @@
 """What crawling reads and leaves: miner.crawl.stage.Store."""
 
 from collections.abc import Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, delete, select
 
 from miner.errors import FatalError
-from miner.model import LinkStrength, Place, PullRequest, Rejection, Repo, Stage
+from miner.model import Depth, LinkStrength, Place, PullRequest, Rejection, Repo, Stage
 from miner.store import blobs, documents
 from miner.store.connection import Sql
 from miner.store.newest import is_newest_fact, repo_ids
@@ -93,11 +93,15 @@ class CrawlStore:
 
     def watermark(self, repo: Repo) -> datetime | None:
         """`updated_at` of the newest pull whose whole page was stored."""
-        return self._mark(repo)[0]
+        return self._mark(repo).watermark
 
     def etag(self, repo: Repo) -> str | None:
         """The source's mark of the last complete crawl."""
-        return self._mark(repo)[1]
+        return self._mark(repo).etag
+
+    def depth(self, repo: Repo) -> Depth:
+        """How far back the repository was read."""
+        return self._mark(repo).depth
 
     def stored_pulls(self, repo: Repo, raw_digests: Sequence[str]) -> Set[tuple[int, str]]:
         """(number, raw digest) of the versions among these that are stored already."""
@@ -165,28 +169,48 @@ class CrawlStore:
                 statement.on_conflict_do_update(index_elements=[CRAWL_PLACES.c.repo_id], set_=there)
             )
 
+    def deepen(self, repo: Repo, depth: Depth, *, now: datetime) -> None:
+        """Keep how far back the repository is read; every row before it is stored."""
+        with self._sql.write() as connection:
+            repo_id = self._repo_id(connection, repo.source, repo.database_id)
+            old = _newest_mark(connection, repo_id)
+            self._set_mark(connection, repo_id, old, replace(old, depth=depth), now=now)
+
     def advance(
-        self, repo: Repo, *, watermark: datetime | None, etag: str | None, now: datetime
+        self,
+        repo: Repo,
+        *,
+        watermark: datetime | None,
+        etag: str | None,
+        depth: Depth | None = None,
+        now: datetime,
     ) -> None:
-        """Move the watermark, never backwards; `watermark` None leaves it where it is.
+        """Move the watermark, never backwards; `watermark` and `depth` None leave theirs as it is.
 
         The crawl is complete: its place goes.
         """
         with self._sql.write() as connection:
             repo_id = self._repo_id(connection, repo.source, repo.database_id)
             connection.execute(delete(CRAWL_PLACES).where(CRAWL_PLACES.c.repo_id == repo_id))
-            old = self._newest_mark(connection, repo_id)
-            if watermark is None or (old[0] is not None and watermark < old[0]):
-                watermark = old[0]
-            if (watermark, etag) != old:
-                self._sql.add(
-                    connection,
-                    WATERMARKS,
-                    repo_id=repo_id,
-                    watermark=watermark,
-                    etag=etag,
-                    moved_at=now,
-                )
+            old = _newest_mark(connection, repo_id)
+            newest = max(filter(None, (watermark, old.watermark)), default=None)
+            new = _Mark(watermark=newest, etag=etag, depth=depth or old.depth)
+            self._set_mark(connection, repo_id, old, new, now=now)
+
+    def _set_mark(
+        self, connection: Connection, repo_id: int, old: "_Mark", new: "_Mark", *, now: datetime
+    ) -> None:
+        if new != old:
+            self._sql.add(
+                connection,
+                WATERMARKS,
+                repo_id=repo_id,
+                watermark=new.watermark,
+                etag=new.etag,
+                moved_at=now,
+                back_to=new.depth.back_to,
+                back_after=new.depth.after,
+            )
 
     def record_failure(self, repo: str, *, error: str, now: datetime) -> None:
         """Append a failed attempt of the machinery; the repository stays due."""
@@ -246,24 +270,36 @@ class CrawlStore:
             raise FatalError(f"The repository {source} {database_id} could not be stored.")
         return int(found)
 
-    def _mark(self, repo: Repo) -> tuple[datetime | None, str | None]:
+    def _mark(self, repo: Repo) -> "_Mark":
         query = select(REPOS.c.id).where(
             REPOS.c.source == repo.source, REPOS.c.database_id == repo.database_id
         )
         with self._sql.read() as connection:
             repo_id = connection.execute(query).scalar()
-            return (None, None) if repo_id is None else self._newest_mark(connection, repo_id)
+            return _Mark() if repo_id is None else _newest_mark(connection, repo_id)
 
-    @staticmethod
-    def _newest_mark(connection: Connection, repo_id: int) -> tuple[datetime | None, str | None]:
-        query = (
-            select(WATERMARKS.c.watermark, WATERMARKS.c.etag)
-            .where(WATERMARKS.c.repo_id == repo_id)
-            .order_by(WATERMARKS.c.id.desc())
-            .limit(1)
-        )
-        row = connection.execute(query).first()
-        return (None, None) if row is None else (row.watermark, row.etag)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mark:
+    """How far a repository is crawled, in both directions."""
+
+    watermark: datetime | None = None
+    etag: str | None = None
+    depth: Depth = field(default_factory=Depth)
+
+
+def _newest_mark(connection: Connection, repo_id: int) -> _Mark:
+    query = (
+        select(WATERMARKS)
+        .where(WATERMARKS.c.repo_id == repo_id)
+        .order_by(WATERMARKS.c.id.desc())
+        .limit(1)
+    )
+    row = connection.execute(query).first()
+    if row is None:
+        return _Mark()
+    depth = Depth(back_to=row.back_to, after=row.back_after)
+    return _Mark(watermark=row.watermark, etag=row.etag, depth=depth)
 
 
 def _pull_row(pull: PullRequest, raw: bytes, bundle: blobs.Bundle) -> dict[str, object]:

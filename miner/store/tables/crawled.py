@@ -90,6 +90,8 @@ WATERMARKS = table(
     maybe_time("watermark", "Newest updated_at whose whole page is stored"),
     maybe_text("etag", "The source's mark of the last complete crawl"),
     time("moved_at", "When the crawl got there"),
+    maybe_time("back_to", "All pulls updated since then are stored; none: not known"),
+    maybe_text("back_after", "The source's own mark of where to read on further back"),
     comment="How far each repository is crawled; the newest row counts",
 )
 

@@ -24,7 +24,7 @@ from validators.model import Phase
 RECIPES = table(
     "recipes",
     text("repo", "owner/name", index=True),
-    maybe_text("environment_key", "Only for this environment; none: for the repository"),
+    maybe_text("environment_key", "Of the environment it was learned in; none: set by a person"),
     maybe_text("author", "A person; none: learned from a verification"),
     document("document", "validators.model.Recipe"),
     comment="How to build and test; a person's newest wins over learned ones",

@@ -52,17 +52,26 @@ def test_watched_repositories_are_crawled_and_then_cost_nothing(
     assert "demo/tally" in miner("crawl", "--dry-run").out
 
 
-def test_a_since_that_is_ignored_is_told_with_the_watermark(
+def test_an_earlier_since_reads_what_is_missing_and_says_so(
     miner: Miner, db: Database, forge: Forge
 ) -> None:
-    words = ("crawl", "--repo", "demo/tally", "--since", "2015-01-01")
-    assert "is ignored" not in miner(*words).err
-    known = db.crawl.known("demo/tally")
-    mark = db.crawl.watermark(known) if known else None
-    again = miner(*words)
-    assert again.code == exits.OK
-    assert "--since 2015-01-01 is ignored where pulls were read before" in again.err
-    assert f"demo/tally at {mark:%Y-%m-%d %H:%M} UTC" in again.err
+    words = ("crawl", "--repo", "demo/tally", "--since")
+    tally = forge.world.repository("demo/tally")
+    assert tally is not None
+    merged = [pull for pull in tally.pulls_by_update() if pull.merged_at is not None]
+    newest = max(map(tally.updated_at, merged))
+    first = miner(*words, f"{newest:%Y-%m-%d}", "--json")
+    assert "reading back" not in first.err
+    plan = miner(*words, "2015-01-01", "--dry-run")
+    assert "2015-01-01 00:00" in plan.out
+    again = miner(*words, "2015-01-01", "--json")
+    told = "reading back to 2015-01-01 00:00 UTC what earlier crawls left out: demo/tally"
+    assert (again.code, told in again.err) == (exits.OK, True)
+    assert counts(first.out)["stored"] > 0
+    assert counts(again.out)["stored"] > 0
+    quiet = miner(*words, "2015-01-01", "--json")
+    assert counts(quiet.out) == {"repositories_unchanged": 1}
+    assert "reading back" not in quiet.err
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",), ("--json",)])

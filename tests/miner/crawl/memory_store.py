@@ -5,7 +5,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from miner.model import Place, PullRequest, Rejection, Repo
+from miner.model import Depth, Place, PullRequest, Rejection, Repo
 
 FETCHED_AT = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -25,6 +25,7 @@ class MemoryStore:
     raws: dict[str, bytes] = field(default_factory=dict)
     marks: dict[int, tuple[datetime | None, str | None]] = field(default_factory=dict)
     places: dict[int, Place] = field(default_factory=dict)
+    depths: dict[int, Depth] = field(default_factory=dict)
     failures: list[tuple[str, str]] = field(default_factory=list)
     rejections: dict[tuple[str, int, str], Rejection] = field(default_factory=dict)
     tombs: dict[int, str] = field(default_factory=dict)
@@ -37,10 +38,11 @@ class MemoryStore:
             raise KilledError
 
     def content(self) -> object:
-        """What must be equal after a rerun: times of fetching and failures aside."""
+        """What must be equal after a rerun: times of fetching, failures and cursors aside."""
+        back_to = {number: depth.back_to for number, depth in self.depths.items()}
         pulls = {key: replace(pull, fetched_at=FETCHED_AT) for key, pull in self.pulls.items()}
         made = {k: replace(r, made_at=FETCHED_AT) for k, r in self.rejections.items()}
-        return self.repos, pulls, self.raws, self.marks, self.places, made, self.tombs
+        return self.repos, pulls, self.raws, self.marks, back_to, self.places, made, self.tombs
 
     def watched(self) -> Sequence[str]:
         """See Store."""
@@ -87,11 +89,27 @@ class MemoryStore:
         self._write()
         self.places[repo.database_id] = place
 
+    def depth(self, repo: Repo) -> Depth:
+        """See Store."""
+        return self.depths.get(repo.database_id, Depth())
+
+    def deepen(self, repo: Repo, depth: Depth, *, now: datetime) -> None:
+        """See Store."""
+        self._write()
+        self.depths[repo.database_id] = depth
+
     def advance(
-        self, repo: Repo, *, watermark: datetime | None, etag: str | None, now: datetime
+        self,
+        repo: Repo,
+        *,
+        watermark: datetime | None,
+        etag: str | None,
+        depth: Depth | None = None,
+        now: datetime,
     ) -> None:
         """See Store."""
         self._write()
+        self.depths[repo.database_id] = depth or self.depth(repo)
         old = self.watermark(repo)
         newest = max((m for m in (watermark, old) if m), default=None)
         self.marks[repo.database_id] = (newest, etag)

@@ -103,7 +103,7 @@ def left(database: Database) -> dict[str, list[str]]:
     A row that names another names it by its place among that table's rows: a sequence of
     PostgreSQL does not give back the numbers that a killed transaction took.
     """
-    own = {"id", "made_at", "miner_version", "seen_at", "moved_at", "etag", "content"}
+    own = {"id", "made_at", "miner_version", "seen_at", "moved_at", "etag", "content", "back_after"}
     found = {}
     with database.crawl._sql.read() as connection:
         for table in CRAWLED:

@@ -23,7 +23,7 @@ from miner.errors import (
 )
 from miner.git import Mirrors
 from miner.http import HttpClient
-from miner.model import Gate, MergeMethod, Place, PullRequest, StageReport
+from miner.model import EVER, Gate, MergeMethod, Place, PullRequest, StageReport
 from miner.progress import Progress, SilentProgress
 from miner.wire import Request, Response, Token
 from tests.miner.crawl.fake_github import BASE_URL, FakeGitHub, answered, at, pull, repository
@@ -129,7 +129,7 @@ def test_what_the_index_told_late_is_found_by_the_overlap(scene: Scene) -> None:
     assert "told late" in {p.body for p in scene.store.pulls.values() if p.number == 2}
 
 
-def test_since_counts_only_without_watermark(scene: Scene) -> None:
+def test_a_later_since_leaves_nothing_out(scene: Scene) -> None:
     scene.crawl(since=datetime(2024, 1, 6, tzinfo=UTC))
     assert {p.number for p in scene.store.pulls.values()} == {5, 6}
     scene.fake.repos[0]["pulls"][0] |= {"updatedAt": at(25)}
@@ -146,11 +146,65 @@ def test_an_earlier_since_counts_where_a_later_one_found_nothing(scene: Scene) -
 
 
 def test_a_kept_place_is_gone_on_from_though_nothing_moved(scene: Scene) -> None:
-    scene.crawl(since=datetime(2024, 1, 30, tzinfo=UTC))
+    scene.crawl()
+    scene.store.pulls.clear()
     scene.store.places[1] = Place(after=json.dumps([at(28), 999]), newest=NOW)
     scene.crawl()
-    assert {p.number for p in scene.store.pulls.values()} == {1, 2, 3, 4, 5, 6}
+    assert {p.number for p in scene.store.pulls.values()} == {6}  # up to the watermark
     assert scene.store.places == {}
+
+
+def test_what_an_earlier_since_asks_for_is_read_back_once(scene: Scene) -> None:
+    scene.crawl(since=datetime(2024, 1, 6, tzinfo=UTC))
+    assert {p.number for p in scene.store.pulls.values()} == {5, 6}
+    earlier = datetime(2024, 1, 4, tzinfo=UTC)
+    scene.progress = notes = Notes()
+    report = scene.crawl(since=earlier)
+    assert {p.number for p in scene.store.pulls.values()} == {3, 4, 5, 6}
+    assert report.done == 2
+    assert notes.told == ["o/r: 2 new pulls updated since 2024-01-04 00:00 UTC"]
+    assert scene.store.depths[1].back_to == earlier
+    assert scene.store.marks[1][0] == datetime(2024, 1, 7, 6, tzinfo=UTC)
+    counted = scene.fake.counted
+    for again in (earlier, datetime(2024, 1, 5, tzinfo=UTC), None):
+        assert scene.crawl(since=again).counts == {"repositories_unchanged": 1}
+    assert scene.fake.counted == counted
+    scene.crawl(since=datetime(2020, 1, 1, tzinfo=UTC))
+    assert {p.number for p in scene.store.pulls.values()} == {1, 2, 3, 4, 5, 6}
+
+
+def test_what_is_new_and_what_is_missing_are_read_by_one_crawl(scene: Scene) -> None:
+    scene.crawl(since=datetime(2024, 1, 6, tzinfo=UTC))
+    scene.fake.repos[0]["pulls"][0] |= {"body": "later text", "updatedAt": at(20)}
+    scene.crawl(since=datetime(2024, 1, 5, tzinfo=UTC))
+    assert {p.number for p in scene.store.pulls.values()} == {1, 4, 5, 6}
+    assert scene.store.marks[1][0] == datetime(2024, 1, 20, tzinfo=UTC) + timedelta(
+        hours=int(at(20)[11:13])
+    )
+
+
+def test_a_whole_history_lacks_nothing(scene: Scene) -> None:
+    scene.crawl()
+    assert scene.store.depths[1].back_to == EVER
+    report = scene.crawl(since=datetime(2000, 1, 1, tzinfo=UTC))
+    assert report.counts == {"repositories_unchanged": 1}
+
+
+def test_of_what_an_earlier_version_read_only_the_newest_is_known(scene: Scene) -> None:
+    scene.crawl(since=datetime(2024, 1, 6, tzinfo=UTC))
+    scene.store.depths.clear()
+    scene.crawl(since=datetime(2024, 1, 30, tzinfo=UTC))
+    assert {p.number for p in scene.store.pulls.values()} == {5, 6}
+    assert scene.store.depths == {}
+    scene.crawl(since=datetime(2024, 1, 5, tzinfo=UTC))
+    assert {p.number for p in scene.store.pulls.values()} == {4, 5, 6}
+
+
+def test_a_first_crawl_that_found_nothing_is_gone_on_from_without_since(scene: Scene) -> None:
+    scene.crawl(since=datetime(2024, 1, 30, tzinfo=UTC))
+    scene.fake.repos[0]["pulls"][0] |= {"updatedAt": at(31)}
+    scene.crawl()
+    assert {p.number for p in scene.store.pulls.values()} == {1}
 
 
 class Notes(SilentProgress):
@@ -514,6 +568,65 @@ def killed_by_request(scene: Scene, rng: random.Random) -> None:
         return None
 
     scene.fake.faults.append(kill)
+
+
+def deep(upstream: Node, *, count: int = 250) -> Node:
+    """A repository of several batches, most of them before the first crawl's --since."""
+    repo = deepcopy(upstream)
+    first = datetime(2023, 1, 1, tzinfo=UTC)
+    times = [first + timedelta(hours=n) for n in range(count)]
+    repo["pulls"] += [
+        pull(100 + n, mergeCommit=None, updatedAt=f"{moment:%Y-%m-%dT%H:%M:%SZ}")
+        for n, moment in enumerate(times)
+    ]
+    return repo
+
+
+LATE, EARLY = datetime(2024, 1, 4, tzinfo=UTC), datetime(2023, 1, 2, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_killed_while_reading_back_and_run_again_ends_the_same(
+    tmp_path: Path, upstream: Sequence[Node], seed: int
+) -> None:
+    rng = random.Random(seed)  # noqa: S311 - a seeded fault point
+    scenes = [Scene(tmp_path / each, FakeGitHub(deep(upstream[0]))) for each in ("calm", "wild")]
+    calm, wild = scenes
+    for scene in scenes:
+        scene.crawl(since=LATE)
+    calm.crawl(since=EARLY)
+    assert len(calm.store.pulls) == 6 + 250 - 24
+    for _ in range(2):
+        (killed_by_store, killed_by_request)[rng.randint(0, 1)](wild, rng)
+        with suppress(KilledError):
+            wild.crawl(since=EARLY)
+        wild.store.kill_at = None
+        wild.fake.faults.clear()
+    for since in (EARLY, datetime(2022, 1, 1, tzinfo=UTC)):
+        for scene in scenes:
+            scene.crawl(since=since)
+        assert wild.store.content() == calm.store.content()
+    assert len(wild.store.pulls) == 256
+
+
+def test_reading_back_goes_on_where_it_was_ended_and_pays_once(
+    tmp_path: Path, upstream: Sequence[Node]
+) -> None:
+    calm = Scene(tmp_path / "calm", FakeGitHub(deep(upstream[0])))
+    ended = Scene(tmp_path / "ended", FakeGitHub(deep(upstream[0])))
+    for scene in (calm, ended):
+        scene.crawl(since=LATE)
+        scene.fake.page_sizes.clear()
+    calm.crawl(since=EARLY)
+    limit_after(ended.fake, len(calm.fake.page_sizes) * 2 // 3)
+    with pytest.raises(RateLimitedError):
+        ended.crawl(since=EARLY)
+    assert ended.store.depths[1].back_to == LATE
+    ended.fake.faults.clear()
+    ended.crawl()  # asks for nothing, and loses nothing
+    ended.crawl(since=EARLY)
+    assert ended.store.content() == calm.store.content()
+    assert sum(ended.fake.page_sizes) - sum(calm.fake.page_sizes) < 60
 
 
 @pytest.fixture(scope="module")

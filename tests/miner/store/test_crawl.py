@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from miner.model import Place, Stage
+from miner.model import EVER, Depth, Place, Stage
 from miner.store import Database
 from tests.miner.store.samples import NOW, POLICY, later, pull, rejection, repo
 
@@ -73,6 +73,25 @@ def test_a_watermark_never_goes_back(database: Database) -> None:
     assert (database.crawl.watermark(repo()), database.crawl.etag(repo())) == (NOW, "3")
     database.crawl.advance(repo(), watermark=later(days=1), etag="3", now=NOW)
     assert database.crawl.watermark(repo()) == later(days=1)
+
+
+def test_how_far_back_a_repository_is_read_is_kept(database: Database) -> None:
+    crawl = database.crawl
+    assert crawl.depth(repo()) == Depth()
+    first = Depth(back_to=NOW, after="a")
+    crawl.advance(repo(), watermark=NOW, etag="1", depth=first, now=NOW)
+    assert crawl.depth(repo()) == first
+    crawl.reach(repo(), Place(after="p", newest=NOW), now=NOW)
+    further = Depth(back_to=NOW, after="b")
+    crawl.deepen(repo(), further, now=NOW)
+    assert (crawl.watermark(repo()), crawl.etag(repo())) == (NOW, "1")
+    assert crawl.place(repo()) is not None
+    crawl.advance(repo(), watermark=later(days=1), etag="2", now=NOW)
+    assert crawl.depth(repo()) == further
+    crawl.advance(repo(), watermark=None, etag="2", depth=Depth(back_to=EVER), now=NOW)
+    assert crawl.depth(repo()) == Depth(back_to=EVER)
+    assert crawl.watermark(repo()) == later(days=1)
+    assert crawl.depth(replace(repo(), database_id=99)) == Depth()
 
 
 def test_failures_are_seen_in_the_status(database: Database) -> None:
