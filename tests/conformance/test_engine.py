@@ -419,6 +419,13 @@ def test_a_cache_outlives_its_container_and_is_nobody_elses(
     assert all(engine.remove_cache(each) for each in ours)
 
 
+def test_a_cache_is_never_empty_or_the_engine_would_take_it_from_who_runs(
+    engine: DockerEngine, base: Image
+) -> None:
+    with engine.install(base, LIMITS) as container:
+        assert sh(container, "ls -A $UV_CACHE_DIR")
+
+
 def test_a_commit_keeps_the_disk_but_not_the_work_places(
     engine: DockerEngine, base: Image, engine_address: str | None
 ) -> None:

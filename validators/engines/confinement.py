@@ -142,11 +142,13 @@ def run_prologue(habits: Habits, *, kit_bytes: int) -> str:
 def install_prologue(*, kit_bytes: int = 0) -> str:
     """Before an install's main process: what the guest fills is made its own, then the kit.
 
-    A fresh volume, and podman's tmpfs, belong to root.
+    A fresh volume, and podman's tmpfs, belong to root. For as long as a volume is empty, the engine
+    makes it root's again for each container that it starts with it, under the hands of those that
+    run: so something is in it first of all.
     """
     filled = f"{TREE} {UV_CACHE} {VENV} {KEPT}"
     own = f"install -d -o {GUEST_UID} -g {GUEST_UID} {filled}\n"
-    return f"set -e -o pipefail\n{own}{_unpacked(kit_bytes)}"
+    return f"set -e -o pipefail\ntouch {UV_CACHE}/.used\n{own}{_unpacked(kit_bytes)}"
 
 
 def _unpacked(kit_bytes: int) -> str:
