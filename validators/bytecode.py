@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
+from time import time
 
 from validators.engine import TREE, Container
 from validators.model import Tree
@@ -26,32 +27,38 @@ _LARGEST_MB = 16
 _RUNS = 2
 """Taken from so many runs, the first before and the first after the fix."""
 
-_STAMPS_S = 100_000_000
-"""Times of patched modules are from the three years before the commit."""
+_STAMPS_S = 1_000_000
+"""Times of patched modules are from the twelve days after the commit.
 
-_EARLIEST_S = 315_532_800 + _STAMPS_S  # zip archives know nothing before 1980
+Not from before it: what a project makes of a module when that is newer, it would not make again.
+"""
+
+_EARLIEST_S = 315_532_800  # zip archives know nothing before 1980
+_HOUR_S = 3600
 
 
 def stamps(tree: Tree, patches: Sequence[bytes]) -> Mapping[str, int]:
     """Modification time, in seconds, of each Python file that the patches touch.
 
     The same wherever the same patches touch it in the same tree, so that its content is the same.
-    Older than the commit: only for trees of which nothing is built after patching.
+    Later than that of every unchanged file, as in a checkout to which patches are applied, and
+    past: a commit too young for that gets none, and bytecode of what is patched is not kept.
+    Older than other patched files: only for trees of which nothing is built after patching.
     """
     committed_s = int(tree.committed_at.timestamp())
-    if committed_s < _EARLIEST_S:
+    if not _EARLIEST_S <= committed_s < time() - _STAMPS_S - _HOUR_S:
         return {}
     touching: dict[str, list[bytes]] = {}
     for patch in patches:
         for path in touched_paths(patch):
             if path.endswith(".py"):
                 touching.setdefault(path, []).append(patch)
-    ages: dict[tuple[bytes, ...], int] = {}
+    delays: dict[tuple[bytes, ...], int] = {}
     for found in touching.values():
-        if tuple(found) not in ages:
+        if tuple(found) not in delays:
             digest = hashlib.sha256(b"\0".join([tree.commit.encode(), *found])).digest()
-            ages[tuple(found)] = int.from_bytes(digest[:8]) % _STAMPS_S
-    return {path: committed_s - 1 - ages[tuple(found)] for path, found in touching.items()}
+            delays[tuple(found)] = int.from_bytes(digest[:8]) % _STAMPS_S
+    return {path: committed_s + 1 + delays[tuple(found)] for path, found in touching.items()}
 
 
 @dataclass(frozen=True, slots=True)

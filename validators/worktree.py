@@ -136,12 +136,15 @@ def generated_script() -> str:
 
 
 def stamp_script(stamped: Mapping[str, int]) -> str:
-    """Bash: modification times, in seconds, of files of the tree where they are there."""
+    """Bash: modification times, in seconds, of files of the tree where they are there.
+
+    A link has its own: through it, a file that no patch touches would get another time.
+    """
     by_time: dict[int, list[str]] = {}
     for path, time_s in stamped.items():
         by_time.setdefault(time_s, []).append(f"./{path}")
     return "".join(
-        f"touch -c -m -d @{time_s} -- {' '.join(quote(path) for path in paths)} || true\n"
+        f"touch -c -h -m -d @{time_s} -- {' '.join(quote(path) for path in paths)} || true\n"
         for time_s, paths in by_time.items()
     )
 

@@ -5,7 +5,7 @@ import os
 import py_compile
 import tarfile
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -87,16 +87,25 @@ def test_bytecode_of_a_patched_file_serves_the_same_patch_alone(project: Path) -
     assert brought(bytecode, tests, patch_of("pkg/patched.py", line="x = 3")) == {"kept"}
 
 
-def test_a_patched_module_has_a_time_before_the_commit_that_its_patches_give_it() -> None:
+def test_a_patched_module_has_a_time_after_the_commit_that_its_patches_give_it() -> None:
+    """Later than unchanged files: what a project makes of newer sources is made again."""
     tree = Tree(commit="c", committed_at=WHEN, tar=b"")
     one, other = patch_of("a.py", "data.txt"), patch_of("b.py")
     found = stamps(tree, (one, other))
     assert set(found) == {"a.py", "b.py"}
-    assert all(0 < WHEN.timestamp() - time_s <= 100_000_000 for time_s in found.values())
+    assert all(0 < time_s - WHEN.timestamp() <= 1_000_000 for time_s in found.values())
     assert stamps(tree, (one,)) == {"a.py": found["a.py"]}
     assert stamps(replace(tree, commit="d"), (one,)) != stamps(tree, (one,))
-    ancient = replace(tree, committed_at=datetime(1982, 1, 1, tzinfo=UTC))
+    ancient = replace(tree, committed_at=datetime(1979, 1, 1, tzinfo=UTC))
     assert stamps(ancient, (one,)) == {}
+
+
+def test_a_commit_of_today_gives_no_times_of_the_future() -> None:
+    tree = Tree(commit="c", committed_at=datetime.now(UTC) - timedelta(days=10), tar=b"")
+    assert stamps(tree, (patch_of("a.py"),)) == {}
+    older = replace(tree, committed_at=datetime.now(UTC) - timedelta(days=13))
+    (time_s,) = stamps(older, (patch_of("a.py"),)).values()
+    assert time_s < datetime.now(UTC).timestamp()
 
 
 def test_garbage_from_a_guest_is_nothing(project: Path) -> None:
