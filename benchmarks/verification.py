@@ -9,11 +9,12 @@ instances it takes about ten minutes on two idle cores. `--instances`
 takes a few, evenly spread, where there is less time, and `--repeated-to` fewer verifications.
 
 Bare time: the recipe's own build and test commands, nothing of ours, by exec in a running container
-of the same image whose tree, patches and bytecode are in place: the second of two calls. Compared
-are the runs that verification makes (policy quick: two before, two after, one base) and one graded
-gold patch, each alone, directly after its bare commands, and all in a row as `miner verify` and
-`miner evaluate` do it with one worker: another is made ready while tests run, and those of one run
-at a time. Last all instances repeated to twenty, verified with one and with two workers.
+of the same image whose tree and patches are in place. The first call compiles what it imports, as
+each run in a fresh tree has to; the second, whose bytecode is there, is told as well ("warm").
+Compared are the runs that verification makes (policy quick: two before, two after, one base) and
+one graded gold patch: each alone, directly after its bare commands, and all in a row as
+`miner verify` and `miner evaluate` do it with one worker, where another is made ready while the
+tests of one run. Last all instances repeated to twenty, verified with one and with two workers.
 
 The last line is JSON: figure → value, goal, ok.
 """
@@ -60,12 +61,25 @@ RUNS = QUICK.repeats * 2 + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
-    """Seconds of one instance: its runs bare and verified, its after-run bare and graded."""
+class Bare:
+    """Seconds of the bare commands before and after the fix."""
 
-    runs_s: float
-    verify_s: float
+    before_s: float
     after_s: float
+
+    @property
+    def runs_s(self) -> float:
+        """Of all runs of a verification; base counts as after."""
+        return self.before_s * QUICK.repeats + self.after_s * (QUICK.repeats + 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """One instance: first calls of the bare commands, second ones, and what is compared."""
+
+    first: Bare
+    warm: Bare
+    verify_s: float
     grade_s: float
 
 
@@ -100,8 +114,15 @@ def main(arguments: argparse.Namespace) -> None:
         subjects = load(arguments.data_dir, export, engine, at_most=arguments.instances)
         print(f"{len(subjects)} instances, {engine.name}, load before {os.getloadavg()[0]:.1f}")
         costs = [cost(subject, engine) for subject in subjects]
-        runs_s, verify_s = sum(c.runs_s for c in costs), sum(c.verify_s for c in costs)
-        after_s, grade_s = sum(c.after_s for c in costs), sum(c.grade_s for c in costs)
+        runs_s, warm_runs_s = (
+            sum(each.runs_s for each in calls)
+            for calls in ([c.first for c in costs], [c.warm for c in costs])
+        )
+        after_s, warm_after_s = (
+            sum(each.after_s for each in calls)
+            for calls in ([c.first for c in costs], [c.warm for c in costs])
+        )
+        verify_s, grade_s = sum(c.verify_s for c in costs), sum(c.grade_s for c in costs)
         verified_row_s = in_a_row(verified, subjects, engine, at_once=1)
         graded_row_s = in_a_row(graded, subjects, engine, at_once=1)
         empty_s = overhead_s(subjects[0], engine)
@@ -111,16 +132,24 @@ def main(arguments: argparse.Namespace) -> None:
         two_s = in_a_row(verified, twenty, engine, at_once=2)
     finally:
         engine.close()
-    print(f"  verification  {verified_row_s:6.1f} s, alone {verify_s:6.1f} s, bare {runs_s:6.1f} s")
-    print(f"  grading       {graded_row_s:6.1f} s, alone {grade_s:6.1f} s, bare {after_s:6.1f} s")
+    print(
+        f"  verification  {verified_row_s:6.1f} s, alone {verify_s:6.1f} s, "
+        f"bare {runs_s:6.1f} s, warm {warm_runs_s:6.1f} s"
+    )
+    print(
+        f"  grading       {graded_row_s:6.1f} s, alone {grade_s:6.1f} s, "
+        f"bare {after_s:6.1f} s, warm {warm_after_s:6.1f} s"
+    )
     print(f"  beyond the tests  {overhead_a_run_s:.2f} s a run; ready and removed {empty_s:.2f} s")
     print(f"  {len(twenty)} with 1, 2 workers  {one_s:.1f} s, {two_s:.1f} s")
     print(f"  load after {os.getloadavg()[0]:.1f}")
     figures = {
         "verification": (verified_row_s / runs_s, 1.15),
         "verification_alone": (verify_s / runs_s, None),
+        "verification_to_warm": (verified_row_s / warm_runs_s, None),
         "grading": (graded_row_s / after_s, 1.25),
         "grading_alone": (grade_s / after_s, None),
+        "grading_to_warm": (graded_row_s / warm_after_s, None),
         "two_workers": (two_s / one_s, 0.6),
         "container_s": (empty_s, None),
     }
@@ -134,16 +163,15 @@ def told(value: float, goal: float | None) -> dict[str, object]:
 
 def cost(subject: Subject, engine: ContainerEngine) -> Cost:
     """One instance, bare and not, one directly after the other."""
-    before, after = bare_s(subject, engine)
+    first, warm = bare(subject, engine)
     verify_s, grade_s = timed(verified, subject, engine), timed(graded, subject, engine)
-    runs_s = before * QUICK.repeats + after * (QUICK.repeats + 1)
-    name = subject.task.instance_id
     print(
-        f"  {name}: bare {before:.2f} and {after:.2f} s, verified {verify_s:.2f} s for "
-        f"{runs_s:.2f} s, graded {grade_s:.2f} s, load {os.getloadavg()[0]:.1f}",
+        f"  {subject.task.instance_id}: bare {first.before_s:.2f} and {first.after_s:.2f} s, "
+        f"warm {warm.before_s:.2f} and {warm.after_s:.2f} s, verified {verify_s:.2f} s for "
+        f"{first.runs_s:.2f} s, graded {grade_s:.2f} s, load {os.getloadavg()[0]:.1f}",
         flush=True,
     )
-    return Cost(runs_s=runs_s, verify_s=verify_s, after_s=after, grade_s=grade_s)
+    return Cost(first=first, warm=warm, verify_s=verify_s, grade_s=grade_s)
 
 
 def load(
@@ -182,36 +210,43 @@ def load(
     return found
 
 
-def bare_s(subject: Subject, engine: ContainerEngine) -> tuple[float, float]:
-    """Seconds of the bare commands before and after the fix.
-
-    They are the second of two calls of the tests, and the recipe's build where it has one.
-    """
+def bare(subject: Subject, engine: ContainerEngine) -> tuple[Bare, Bare]:
+    """The bare commands called in a fresh tree, and called again there."""
     task = subject.task
-    times = []
-    for patches in ((task.test_patch,), (task.test_patch, task.patch)):
-        trial = Trial(phase=Phase.AFTER, patches=patches)
-        ready = make_ready(
-            task.tree, subject.environment, trial, selection=subject.selection, engine=engine
-        )
-        try:
-            call = ready.call
-            line = call.line.replace(" -p miner_reporter", " --continue-on-collection-errors")
-            line = line.replace(f"{LIBRARY}/miner_reporter.py watch ", "")
-            env = {name: value.replace(LIBRARY, "") for name, value in call.env.items()}
-            command = ("/bin/bash", "-c", line, "bare", *call.selection)
-            spent = 0.0
-            for _ in range(2):
-                began = time.perf_counter()
-                ready.container.exec(command, timeout_s=600, env=env, workdir=TREE, stdin=b"")
-                spent = time.perf_counter() - began
+    (first_before, second_before), (first_after, second_after) = (
+        calls_s(subject, Trial(phase=Phase.AFTER, patches=patches), engine)
+        for patches in ((task.test_patch,), (task.test_patch, task.patch))
+    )
+    return (
+        Bare(before_s=first_before, after_s=first_after),
+        Bare(before_s=second_before, after_s=second_after),
+    )
+
+
+def calls_s(subject: Subject, trial: Trial, engine: ContainerEngine) -> tuple[float, float]:
+    """Seconds of two calls of the tests, and of the recipe's build where it has one, with each."""
+    recipe = subject.environment.recipe
+    ready = make_ready(
+        subject.task.tree, subject.environment, trial, selection=subject.selection, engine=engine
+    )
+    try:
+        call = ready.call
+        line = call.line.replace(" -p miner_reporter", " --continue-on-collection-errors")
+        line = line.replace(f"{LIBRARY}/miner_reporter.py watch ", "")
+        env = {name: value.replace(LIBRARY, "") for name, value in call.env.items()}
+        command = ("/bin/bash", "-c", line, "bare", *call.selection)
+        tests = []
+        for _ in range(2):
             began = time.perf_counter()
-            if subject.environment.recipe.build_cmd is not None:
-                build(ready.container, subject.environment.recipe, call)
-            times.append(spent + time.perf_counter() - began)
-        finally:
-            ready.leave()
-    return times[0], times[1]
+            ready.container.exec(command, timeout_s=600, env=env, workdir=TREE, stdin=b"")
+            tests.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        if recipe.build_cmd is not None:
+            build(ready.container, recipe, call)
+        build_s = time.perf_counter() - began
+        return tests[0] + build_s, tests[1] + build_s
+    finally:
+        ready.leave()
 
 
 def overhead_s(subject: Subject, engine: ContainerEngine) -> float:

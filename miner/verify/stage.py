@@ -30,7 +30,7 @@ from miner.verify.recipes import stored_recipes
 from validators.errors import EngineTooOldError, PythonUnavailableError, UnknownRecipeError
 from validators.model import Examination, Policy, Task, Tree
 
-VERIFIER_VERSION = 2
+VERIFIER_VERSION = 3
 """Raised with every change to rules, reporter, probes or runs by which some candidate could get
 another verdict or other lists; candidates verified by an older version are due again."""
 
