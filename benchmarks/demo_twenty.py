@@ -27,11 +27,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from benchmarks.environment_times import Bench
-from benchmarks.verification import RUNS, Subject, bare_s, in_a_row, load, parser, told, verified
+from benchmarks.verification import RUNS, Subject, bare, in_a_row, load, parser, told, verified
 from validators.certificates import system_certificates
 from validators.engine import ContainerEngine
 from validators.engines import connect
-from validators.model import QUICK, BuildSettings, Environment
+from validators.model import BuildSettings, Environment
 
 WORKERS = 2
 GOAL = 1.5
@@ -106,9 +106,8 @@ def _runs(subjects: Sequence[Subject], twenty: Sequence[Subject], engine: Contai
     """Seconds of the bare commands of all runs."""
     spent = 0.0
     for subject in subjects:
-        before, after = bare_s(subject, engine)
-        times = sum(other is subject for other in twenty)
-        spent += times * (before * QUICK.repeats + after * (QUICK.repeats + 1))
+        _, warm = bare(subject, engine)
+        spent += warm.runs_s * sum(other is subject for other in twenty)
     return spent
 
 
