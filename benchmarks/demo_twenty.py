@@ -67,12 +67,9 @@ class Cold:
 
 def main(arguments: argparse.Namespace) -> None:
     """Print what all of it took, and the ratio."""
-    export = arguments.export or next(iter(sorted(arguments.data_dir.glob("*-*-*.jsonl"))), None)
-    if export is None:
-        raise SystemExit(f"{arguments.data_dir} holds no export: run `miner demo` first.")
     engine = connect()
     try:
-        subjects = load(arguments.data_dir, export, engine, at_most=arguments.instances)
+        subjects = load(arguments, engine)
         cold = Cold(BuildSettings(ca_bundle=system_certificates()))
         twenty = [subjects[n % len(subjects)] for n in range(arguments.repeated_to)]
         load_before = os.getloadavg()[0]

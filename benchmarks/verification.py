@@ -24,7 +24,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -106,22 +106,13 @@ class Subject:
 
 def main(arguments: argparse.Namespace) -> None:
     """Print the ratios, and how busy the machine was with other things."""
-    export = arguments.export or next(iter(sorted(arguments.data_dir.glob("*-*-*.jsonl"))), None)
-    if export is None:
-        raise SystemExit(f"{arguments.data_dir} holds no export: run `miner demo` first.")
     engine = connect()
     try:
-        subjects = load(arguments.data_dir, export, engine, at_most=arguments.instances)
+        subjects = load(arguments, engine)
         print(f"{len(subjects)} instances, {engine.name}, load before {os.getloadavg()[0]:.1f}")
         costs = [cost(subject, engine) for subject in subjects]
-        runs_s, warm_runs_s = (
-            sum(each.runs_s for each in calls)
-            for calls in ([c.first for c in costs], [c.warm for c in costs])
-        )
-        after_s, warm_after_s = (
-            sum(each.after_s for each in calls)
-            for calls in ([c.first for c in costs], [c.warm for c in costs])
-        )
+        runs_s, after_s = summed(c.first for c in costs)
+        warm_runs_s, warm_after_s = summed(c.warm for c in costs)
         verify_s, grade_s = sum(c.verify_s for c in costs), sum(c.grade_s for c in costs)
         verified_row_s = in_a_row(verified, subjects, engine, at_once=1)
         graded_row_s = in_a_row(graded, subjects, engine, at_once=1)
@@ -156,6 +147,12 @@ def main(arguments: argparse.Namespace) -> None:
     print(json.dumps({name: told(*figure) for name, figure in figures.items()}))
 
 
+def summed(calls: Iterable[Bare]) -> tuple[float, float]:
+    """Seconds of all runs of the verifications, and of all after-runs once."""
+    runs_s, after_s = zip(*((each.runs_s, each.after_s) for each in calls), strict=True)
+    return sum(runs_s), sum(after_s)
+
+
 def told(value: float, goal: float | None) -> dict[str, object]:
     """A figure as the last line has it; without a goal it is ok."""
     return {"value": round(value, 2), "goal": goal, "ok": goal is None or value <= goal}
@@ -174,14 +171,16 @@ def cost(subject: Subject, engine: ContainerEngine) -> Cost:
     return Cost(first=first, warm=warm, verify_s=verify_s, grade_s=grade_s)
 
 
-def load(
-    data_dir: Path, export: Path, engine: ContainerEngine, *, at_most: int
-) -> Sequence[Subject]:
+def load(arguments: argparse.Namespace, engine: ContainerEngine) -> Sequence[Subject]:
     """Instances of the export, their environments built where they are missing."""
+    data_dir: Path = arguments.data_dir
+    export = arguments.export or next(iter(sorted(data_dir.glob("*-*-*.jsonl"))), None)
+    if export is None:
+        raise SystemExit(f"{data_dir} holds no export: run `miner demo` first.")
     mirrors = Mirrors(data_dir / "mirrors")
     found = []
     rows = list(jsonl.read(export))
-    count = min(at_most, len(rows))
+    count = min(arguments.instances, len(rows))
     for row in (rows[n * len(rows) // count] for n in range(count)):
         task = GradingTask(
             instance_id=row.instance_id,
