@@ -90,7 +90,7 @@ STORED = (
     environment("new", days=1, own_mb=30),
     environment("old", days=40, own_mb=20),
     environment("older", days=50, own_mb=10),
-    base("base", "miner-base:py3.12-built-2"),
+    base("base", "miner-base:py3.12-built-3"),
 )
 
 
