@@ -1,6 +1,6 @@
 """What do the tests say? Given a tree, a recipe and patches — no GitHub, no SQL, no web.
 
-The words      model.py  the values: Recipe, Run, Verdict, Grade …        errors.py  machinery only
+The words      model/  the values: Recipe, Run, Verdict, Grade …          errors.py  machinery only
                engine.py  Protocols ContainerEngine and Container  languages/  one a language
 Engines        engines/  Docker, podman                  base_images.py  python:X.Y-slim, or made
                debian.py, interpreters.py  what it is made of    images.py  what may go again
