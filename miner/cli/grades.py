@@ -16,6 +16,7 @@ from miner.cli.trees import trees
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
 from miner.evaluate.dataset import Dataset
+from miner.evaluate.hands import Hands
 from miner.evaluate.predictions import (
     EMPTY,
     GOLD,
@@ -24,7 +25,7 @@ from miner.evaluate.predictions import (
     read_predictions,
 )
 from miner.evaluate.report import ModelReport, Rate, report
-from miner.evaluate.stage import Hands, Submission
+from miner.evaluate.stage import Submission
 from miner.evaluate.stage import evaluate as evaluate_stage
 from miner.model import Evaluation, EvaluationState, Prediction, Stage, StageReport
 from miner.progress import Progress

@@ -6,6 +6,8 @@ answer is never run twice.
 
     dataset.py      an instance as evaluation needs it
     predictions.py  strangers' files, checked at the door
-    stage.py        grades what is not yet graded
+    stage.py        what of it must be run
+    hands.py        runs it: through the executor, and once more when a machine fails
+    books.py        keeps what came of it
     report.py       pure: evaluations → rates with intervals
 """

@@ -1,4 +1,4 @@
-"""What evaluation reads and leaves: miner.evaluate.stage.Store."""
+"""What evaluation reads and leaves: miner.evaluate.books.Store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -15,8 +15,9 @@ from miner.errors import (
     SourceUnavailableError,
 )
 from miner.evaluate.dataset import Dataset, DatasetRow
+from miner.evaluate.hands import RESULT_S, Hands
 from miner.evaluate.predictions import empty_predictions, gold_predictions
-from miner.evaluate.stage import RESULT_S, Hands, Submission, evaluate
+from miner.evaluate.stage import Submission, evaluate
 from miner.model import EvaluationState, Prediction, StageReport
 from miner.progress import SilentProgress
 from miner.store import Database

@@ -1,0 +1,142 @@
+"""Who grades: answers through the executor, as they come, and once more when a machine fails."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    wait,
+)
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Protocol
+
+from miner.errors import BadItemError, ConfigError, RetryableError, told
+from miner.evaluate.dataset import DatasetRow
+from miner.model import Prediction
+from validators.model import Grade, GradingTask, Tree
+
+ATTEMPTS = 2
+"""Tries of one grade when the machine fails, before it is reported as infrastructure."""
+
+RESULT_S = 6 * 3600
+"""The longest a grade may take before its executor is taken for lost: a first environment too."""
+
+
+class Grader(Protocol):
+    """Grades one patch; `validators.Workshop` does. It crosses process borders: picklable."""
+
+    def grade(self, task: GradingTask, *, model_patch: bytes) -> Grade:
+        """Raises ValidatorError when the machine, not the patch, failed."""
+        ...
+
+    def close(self) -> None:
+        """Remove this process's containers; calls under way end at once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hands:
+    """Who does the work, where trees come from, and how many grades are under way at a time."""
+
+    executor: Executor
+    grader: Grader
+    tree: Callable[[DatasetRow], Tree]
+    in_flight: int = 2
+    result_s: float = RESULT_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A prediction that must be run, with its row. `attempt` counts tries from 1."""
+
+    row: DatasetRow
+    prediction: Prediction
+    patch_hash: str
+    attempt: int = 1
+
+
+def graded(answers: Sequence[Answer], hands: Hands) -> Iterator[tuple[Answer, Grade | Exception]]:
+    """Grades as they come; a machine's failure is tried again, then handed out.
+
+    So is a tree that cannot be had: the other instances are graded all the same.
+    """
+    waiting, running = deque(answers), dict[Future[Grade], tuple[Answer, float]]()
+    try:
+        while waiting or running:
+            while waiting and len(running) < hands.in_flight:
+                answer = waiting.popleft()
+                running[_begun(answer, hands)] = answer, monotonic() + hands.result_s
+            for future in _done(running, hands.result_s):
+                answer, _ = running.pop(future)
+                result = _outcome(future)
+                if isinstance(result, Grade) or answer.attempt >= ATTEMPTS:
+                    yield answer, result
+                else:
+                    waiting.append(replace(answer, attempt=answer.attempt + 1))
+    except BaseException:
+        for future in running:
+            future.cancel()
+        hands.grader.close()  # Ctrl-C: nothing of ours runs on
+        raise
+
+
+def _done(
+    running: Mapping[Future[Grade], tuple[Answer, float]], result_s: float
+) -> Set[Future[Grade]]:
+    """The next grades that are made; RetryableError when one is not within its time."""
+    nearest = min(deadline for _, deadline in running.values())
+    done, _ = wait(running, timeout=max(nearest - monotonic(), 0), return_when=FIRST_COMPLETED)
+    if not done:
+        raise _lost(TimeoutError(f"no result within {result_s:.0f} s"))
+    return done
+
+
+def _lost(error: BaseException) -> RetryableError:
+    return RetryableError(
+        f"The executor lost its work ({told(error)}); start it again. Grades that were made are "
+        "stored, and the same command goes on."
+    )
+
+
+def _begun(answer: Answer, hands: Hands) -> Future[Grade]:
+    """The grade to come; of a tree that cannot be had the failure, already there."""
+    try:
+        task = answer.row.task(hands.tree(answer.row))
+    except (BadItemError, RetryableError, ConfigError) as error:
+        # ConfigError: hosts say of what is gone or hidden that the token is refused
+        failed = Future[Grade]()
+        failed.set_exception(error)
+        return failed
+    try:
+        return hands.executor.submit(_grade, hands.grader, task, answer.prediction.model_patch)
+    except BrokenExecutor as error:
+        raise _lost(error) from error
+
+
+def _outcome(future: Future[Grade]) -> Grade | Exception:
+    """The grade, or what kept it from being made: no patch may end the grading of the others.
+
+    RetryableError when the executor, not the grading, failed.
+    """
+    try:
+        error = future.exception()
+    except CancelledError as cancelled:
+        raise _lost(cancelled) from cancelled
+    match error:
+        case None:
+            return future.result()
+        case BrokenExecutor():
+            raise _lost(error) from error
+        case Exception():
+            return error
+        case _:
+            raise error
+
+
+def _grade(grader: Grader, task: GradingTask, model_patch: bytes) -> Grade:
+    """What crosses to a worker."""
+    return grader.grade(task, model_patch=model_patch)
