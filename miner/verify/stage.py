@@ -4,7 +4,6 @@ The executor computes, this stage writes: workers need no database. A result is 
 its lease is ours, so a worker that was given up for lost can do no harm.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -14,18 +13,18 @@ from concurrent.futures import (
     Future,
     wait,
 )
-from contextlib import suppress
-from datetime import datetime
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Protocol
 
 from miner.errors import BadItemError, MinerError, RetryableError, told
 from miner.git import UnusableTreeError
-from miner.holder import Heartbeat, new_holder
-from miner.model import Candidate, Clock, Examined, Stage, StageReport, StoredRecipe
+from miner.model import Candidate, Clock, Stage, StageReport, StoredRecipe
 from miner.progress import Progress
 from miner.verify.bench import Bench, examine
-from miner.verify.judgement import judge, outcome, unusable
+from miner.verify.books import Books
+from miner.verify.judgement import judge, unusable
+from miner.verify.leases import LeaseRows, Leases
 from miner.verify.recipes import stored_recipes
 from validators.errors import EngineTooOldError, PythonUnavailableError, UnknownRecipeError
 from validators.model import Examination, Policy, Task, Tree
@@ -34,58 +33,21 @@ VERIFIER_VERSION = 3
 """Raised with every change to rules, reporter, probes or runs by which some candidate could get
 another verdict or other lists; candidates verified by an older version are due again."""
 
-HEARTBEAT_S = 30
-"""How often a live lease is prolonged; the store says how long it holds and when to give up."""
-
 IN_FLIGHT = 4
 """Tasks handed to the executor at once: so many trees are in memory."""
 
 RESULT_S = 6 * 3600
 """A result that takes longer never comes: a lost cluster accepts work without doing it."""
 
-FAILURES_IN_A_ROW = 3
-"""After so many failures of the machinery without one result between them the pass is given up."""
-
 TreeOf = Callable[[Candidate], Tree]
 """Where the tree of a candidate's base commit comes from. BadItemError: it cannot be had."""
 
 
-class Store(Protocol):
-    """What verification reads and leaves. Leases keep two workers off one candidate."""
-
-    def claim(
-        self,
-        *,
-        holder: str,
-        version: int,
-        policy: str,
-        limit: int,
-        repo: str | None,
-        now: datetime,
-    ) -> Sequence[Candidate]:
-        """Lease due candidates: newest per instance id, no result for (candidate, verifier
-        version, policy, newest maintainer recipe), no live lease, `not_before` passed, attempts
-        left. Ends leases that ran out first."""
-        ...
-
-    def heartbeat(self, candidate: Candidate, *, holder: str, now: datetime) -> bool:
-        """Prolong the lease; False when it is no longer ours."""
-        ...
+class Store(LeaseRows, Protocol):
+    """What verification reads and leaves."""
 
     def recipes(self, repo: str) -> Sequence[StoredRecipe]:
         """Stored recipes of a repository: a maintainer's first, then learned, newest first."""
-        ...
-
-    def save_examined(self, examined: Examined, *, holder: str, now: datetime) -> bool:
-        """Write result, attempts, runs, logs, learned recipe and end the lease, in one
-        transaction and only if the lease is still ours."""
-        ...
-
-    def release(
-        self, candidate: Candidate, *, holder: str, error: str | None, now: datetime
-    ) -> None:
-        """End the lease without a result. With `error` it counts as a failed attempt (backs off);
-        without (Ctrl-C) it does not."""
         ...
 
 
@@ -117,74 +79,68 @@ def verify(  # noqa: PLR0913  (a stage is handed what it works with)
     executor broke: the rest stays due. EngineTooOldError is passed on. At Ctrl-C the containers of
     this process are removed and its leases released; what was stored stays.
     """
-    shift = _Shift(store, executor, workshop, tree, policy, now, progress, result_s)
+    shift = _Shift(
+        store=store,
+        executor=executor,
+        bench=workshop,
+        tree=tree,
+        policy=policy,
+        now=now,
+        progress=progress,
+        result_s=result_s,
+        leases=Leases(store, now=now),
+        books=Books(progress),
+    )
     return shift.work(repo=repo, limit=limit, in_flight=in_flight)
 
 
+@dataclass(slots=True, kw_only=True)
 class _Shift:
-    """One call of the stage: what is in flight, and what came of it."""
+    """One call of the stage: what is in flight, handed over and taken back."""
 
-    def __init__(  # noqa: PLR0913, PLR0917  (as verify)
-        self,
-        store: Store,
-        executor: Executor,
-        bench: Bench,
-        tree: TreeOf,
-        policy: Policy,
-        now: Clock,
-        progress: Progress,
-        result_s: float,
-    ) -> None:
-        self._store = store
-        self._executor = executor
-        self._bench = bench
-        self._tree = tree
-        self._policy = policy
-        self._now = now
-        self._progress = progress
-        self._result_s = result_s
-        self._holder = new_holder()
-        self._held: dict[str, Candidate] = {}
-        self._pending: dict[Future[Examination], tuple[Candidate, float]] = {}
-        self._heartbeat = Heartbeat(self._beat, every_s=HEARTBEAT_S)
-        self._counts: Counter[str] = Counter()
-        self._row = 0  # failures of the machinery without a result between them
-        self._aside: dict[str, str] = {}  # why a held one is not tried again in this pass
-        self._last_error: str | None = None
-        self._given_up: str | None = None
+    store: Store
+    executor: Executor
+    bench: Bench
+    tree: TreeOf
+    policy: Policy
+    now: Clock
+    progress: Progress
+    result_s: float
+    leases: Leases
+    books: Books
+    pending: dict[Future[Examination], tuple[Candidate, float]] = field(default_factory=dict)
+    claimed: int = 0
 
     def work(self, *, repo: str | None, limit: int, in_flight: int) -> StageReport:
         """Until nothing is due, the limit is reached or the machinery is given up."""
-        started_at = self._now()
-        self._progress.start(Stage.VERIFY, total=None)
+        started_at = self.now()
+        self.progress.start(Stage.VERIFY, total=None)
         ended = False
         try:
-            with self._heartbeat.running():
-                while self._fill(repo, limit, in_flight) or self._pending:
+            with self.leases.kept_alive():
+                while self._fill(repo, limit, in_flight) or self.pending:
                     self._collect()
             ended = True
         finally:
             self._leave(interrupted=not ended)
-            self._progress.end(Stage.VERIFY)
-        return self._report(started_at)
+            self.progress.end(Stage.VERIFY)
+        report = self.books.report(started_at=started_at, ended_at=self.now())
+        why = self.books.trouble(report)
+        if why is not None:
+            raise IncompleteError(
+                f"{report.retried} tasks could not be verified: {why}", report=report
+            )
+        return report
 
     def _fill(self, repo: str | None, limit: int, in_flight: int) -> bool:
         """Claim and submit until enough is in flight; False when there is nothing to claim."""
-        room = min(in_flight - len(self._pending), limit - self._counts["claimed"])
-        if room <= 0 or self._given_up is not None:
+        room = min(in_flight - len(self.pending), limit - self.claimed)
+        if room <= 0 or self.books.given_up is not None:
             return False
-        claimed = self._store.claim(
-            holder=self._holder,
-            version=VERIFIER_VERSION,
-            policy=self._policy.name,
-            limit=room,
-            repo=repo,
-            now=self._now(),
+        claimed = self.leases.claim(
+            version=VERIFIER_VERSION, policy=self.policy.name, repo=repo, limit=room
         )
-        for candidate in claimed:
-            self._held[candidate.instance_id] = candidate
-            self._heartbeat.add(candidate.instance_id)
-        self._counts["claimed"] += len(claimed)
+        self.claimed += len(claimed)
         for candidate in claimed:
             self._submit(candidate)
         return bool(claimed)
@@ -194,43 +150,44 @@ class _Shift:
             task = Task(
                 instance_id=candidate.instance_id,
                 repo=candidate.repo,
-                tree=self._tree(candidate),
+                tree=self.tree(candidate),
                 patch=candidate.patch,
                 test_patch=candidate.test_patch,
                 merged_at=candidate.merged_at,
                 language=candidate.language,
             )
-            rows = self._store.recipes(candidate.repo)
+            rows = self.store.recipes(candidate.repo)
             stored = stored_recipes(rows, merged_at=candidate.merged_at)
-            future = self._executor.submit(examine, self._bench, task, self._policy, stored)
+            future = self.executor.submit(examine, self.bench, task, self.policy, stored)
         except BrokenExecutor as error:
             self._broken(candidate, error)
         except UnusableTreeError as error:
-            self._keep(candidate, unusable(candidate, str(error), policy=self._policy))
+            self._keep(candidate, unusable(candidate, str(error), policy=self.policy))
         except BadItemError as error:
-            self._stays_due(candidate, str(error))
+            self.leases.release(candidate, str(error))
+            self.books.stays_due(candidate, str(error))
         except MinerError as error:
             self._failed(candidate, str(error))
         else:
-            self._pending[future] = (candidate, monotonic() + self._result_s)
-            self._progress.advance(Stage.VERIFY, f"{candidate.instance_id}: handed over", by=0)
+            self.pending[future] = (candidate, monotonic() + self.result_s)
+            self.progress.advance(Stage.VERIFY, f"{candidate.instance_id}: handed over", by=0)
 
     def _collect(self) -> None:
         """Wait for one result or the nearest deadline."""
-        if not self._pending:
+        if not self.pending:
             return
-        nearest = min(deadline for _, deadline in self._pending.values())
+        nearest = min(deadline for _, deadline in self.pending.values())
         done, _ = wait(
-            self._pending, timeout=max(nearest - monotonic(), 0), return_when=FIRST_COMPLETED
+            self.pending, timeout=max(nearest - monotonic(), 0), return_when=FIRST_COMPLETED
         )
         for future in done:
-            candidate, _ = self._pending.pop(future)
+            candidate, _ = self.pending.pop(future)
             self._take(candidate, future)
-        late = [f for f, (_, deadline) in self._pending.items() if deadline <= monotonic()]
+        late = [f for f, (_, deadline) in self.pending.items() if deadline <= monotonic()]
         for future in late:
-            candidate, _ = self._pending.pop(future)
+            candidate, _ = self.pending.pop(future)
             future.cancel()
-            self._broken(candidate, TimeoutError(f"no result within {self._result_s:.0f} s"))
+            self._broken(candidate, TimeoutError(f"no result within {self.result_s:.0f} s"))
 
     def _take(self, candidate: Candidate, future: Future[Examination]) -> None:
         try:
@@ -242,12 +199,13 @@ class _Shift:
             case None:
                 self._keep(candidate, future.result())
             case EngineTooOldError():
-                self._release(candidate, None)
+                self.leases.release(candidate, None)
                 raise error
             case BrokenExecutor():
                 self._broken(candidate, error)
             case UnknownRecipeError() | PythonUnavailableError():
-                self._set_aside(candidate, str(error))
+                self.leases.set_aside(candidate, str(error))
+                self.books.stays_due(candidate, str(error))
             case Exception():
                 # whatever it was, it is recorded with the candidate, which stays due
                 self._failed(candidate, told(error))
@@ -256,86 +214,26 @@ class _Shift:
 
     def _keep(self, candidate: Candidate, examination: Examination) -> None:
         try:
-            examined = judge(candidate, examination, now=self._now())
+            examined = judge(candidate, examination, now=self.now())
         except MinerError as error:
             self._failed(candidate, str(error))
             return
-        kept = self._store.save_examined(examined, holder=self._holder, now=self._now())
-        self._let_go(candidate)
-        self._row = 0
-        if not kept:
-            self._counts["lease_lost"] += 1
-            note = "the lease was lost; another worker has it"
+        if self.leases.end_with(examined):
+            self.books.kept(examined)
         else:
-            rejected = examined.rejection
-            self._counts["accepted" if rejected is None else rejected.gate] += 1
-            note = outcome(examined)
-        self._progress.advance(Stage.VERIFY, f"{candidate.instance_id}: {note}")
+            self.books.lease_lost(candidate)
 
     def _failed(self, candidate: Candidate, error: str) -> None:
-        """The machinery failed: the next candidates may fare no better."""
-        self._stays_due(candidate, error)
-        self._row += 1
-        if self._row >= FAILURES_IN_A_ROW:
-            self._given_up = error
-
-    def _stays_due(self, candidate: Candidate, error: str) -> None:
-        """It could not be verified, which says nothing of the others."""
-        self._release(candidate, error)
-        self._tell_failed(candidate, error)
-
-    def _set_aside(self, candidate: Candidate, error: str) -> None:
-        """It will not fare better in this pass: its lease is kept until the end, so that a registry
-        that is silent for a night costs it one attempt, not all."""
-        self._aside[candidate.instance_id] = error
-        self._tell_failed(candidate, error)
-
-    def _tell_failed(self, candidate: Candidate, error: str) -> None:
-        self._counts["machinery_failed"] += 1
-        self._last_error = error
-        self._progress.advance(Stage.VERIFY, f"{candidate.instance_id}: stays due: {error}")
+        self.leases.release(candidate, error)
+        self.books.machinery_failed(candidate, error)
 
     def _broken(self, candidate: Candidate, error: BaseException) -> None:
         self._failed(candidate, f"The executor lost its work: {told(error)}")
-        self._given_up = "The executor lost its work; start it again."
-
-    def _release(self, candidate: Candidate, error: str | None) -> None:
-        self._store.release(candidate, holder=self._holder, error=error, now=self._now())
-        self._let_go(candidate)
-
-    def _let_go(self, candidate: Candidate) -> None:
-        self._heartbeat.remove(candidate.instance_id)
-        self._held.pop(candidate.instance_id, None)
-
-    def _beat(self, name: str) -> None:
-        candidate = self._held.get(name)
-        if candidate is not None:
-            self._store.heartbeat(candidate, holder=self._holder, now=self._now())
+        self.books.given_up = "The executor lost its work; start it again."
 
     def _leave(self, *, interrupted: bool) -> None:
-        for future in self._pending:
+        for future in self.pending:
             future.cancel()
         if interrupted:
-            self._bench.close()
-        for candidate in list(self._held.values()):
-            with suppress(MinerError):  # it runs out, or is seen to be dead
-                self._release(candidate, self._aside.get(candidate.instance_id))
-
-    def _report(self, started_at: datetime) -> StageReport:
-        counts = Counter(self._counts)
-        del counts["claimed"]
-        retried = counts["machinery_failed"] + counts["lease_lost"]
-        report = StageReport(
-            stage=Stage.VERIFY,
-            done=counts["accepted"],
-            rejected=counts.total() - counts["accepted"] - retried,
-            retried=retried,
-            counts=dict(sorted(counts.items())),
-            started_at=started_at,
-            ended_at=self._now(),
-        )
-        useless = report.done + report.rejected == 0
-        why = self._given_up or (self._last_error if useless else None)
-        if why is not None:
-            raise IncompleteError(f"{retried} tasks could not be verified: {why}", report=report)
-        return report
+            self.bench.close()
+        self.leases.release_all()

@@ -1,0 +1,112 @@
+"""The leases of one pass: claimed, kept alive, and ended with a result or without."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
+from datetime import datetime
+from typing import Protocol
+
+from miner.errors import MinerError
+from miner.holder import Heartbeat, new_holder
+from miner.model import Candidate, Clock, Examined
+
+HEARTBEAT_S = 30
+"""How often a live lease is prolonged; the store says how long it holds and when to give up."""
+
+
+class LeaseRows(Protocol):
+    """What leasing reads and leaves. Leases keep two workers off one candidate."""
+
+    def claim(
+        self,
+        *,
+        holder: str,
+        version: int,
+        policy: str,
+        limit: int,
+        repo: str | None,
+        now: datetime,
+    ) -> Sequence[Candidate]:
+        """Lease due candidates: newest per instance id, no result for (candidate, verifier
+        version, policy, newest maintainer recipe), no live lease, `not_before` passed, attempts
+        left. Ends leases that ran out first."""
+        ...
+
+    def heartbeat(self, candidate: Candidate, *, holder: str, now: datetime) -> bool:
+        """Prolong the lease; False when it is no longer ours."""
+        ...
+
+    def save_examined(self, examined: Examined, *, holder: str, now: datetime) -> bool:
+        """Write result, attempts, runs, logs, learned recipe and end the lease, in one
+        transaction and only if the lease is still ours."""
+        ...
+
+    def release(
+        self, candidate: Candidate, *, holder: str, error: str | None, now: datetime
+    ) -> None:
+        """End the lease without a result. With `error` it counts as a failed attempt (backs off);
+        without (Ctrl-C) it does not."""
+        ...
+
+
+class Leases:
+    """What this process holds. Under `kept_alive()` every lease is prolonged until it ends."""
+
+    def __init__(self, store: LeaseRows, *, now: Clock) -> None:
+        self._store = store
+        self._now = now
+        self._holder = new_holder()
+        self._held: dict[str, Candidate] = {}
+        self._aside: dict[str, str] = {}  # why a held one is not tried again in this pass
+        self._heartbeat = Heartbeat(self._beat, every_s=HEARTBEAT_S)
+
+    def kept_alive(self) -> AbstractContextManager[None]:
+        """Beats while the block lasts."""
+        return self._heartbeat.running()
+
+    def claim(
+        self, *, version: int, policy: str, repo: str | None, limit: int
+    ) -> Sequence[Candidate]:
+        """Up to `limit` due candidates, leased; none: nothing is due."""
+        claimed = self._store.claim(
+            holder=self._holder,
+            version=version,
+            policy=policy,
+            limit=limit,
+            repo=repo,
+            now=self._now(),
+        )
+        for candidate in claimed:
+            self._held[candidate.instance_id] = candidate
+            self._heartbeat.add(candidate.instance_id)
+        return claimed
+
+    def end_with(self, examined: Examined) -> bool:
+        """Store a result; False when the lease was lost and another's counts."""
+        kept = self._store.save_examined(examined, holder=self._holder, now=self._now())
+        self._let_go(examined.candidate)
+        return kept
+
+    def release(self, candidate: Candidate, error: str | None) -> None:
+        """End a lease without a result; see `LeaseRows.release`."""
+        self._store.release(candidate, holder=self._holder, error=error, now=self._now())
+        self._let_go(candidate)
+
+    def set_aside(self, candidate: Candidate, error: str) -> None:
+        """It will not fare better in this pass: its lease is kept until the end, so that a registry
+        that is silent for a night costs it one attempt, not all."""
+        self._aside[candidate.instance_id] = error
+
+    def release_all(self) -> None:
+        """End what is still held."""
+        for candidate in list(self._held.values()):
+            with suppress(MinerError):  # it runs out, or is seen to be dead
+                self.release(candidate, self._aside.get(candidate.instance_id))
+
+    def _let_go(self, candidate: Candidate) -> None:
+        self._heartbeat.remove(candidate.instance_id)
+        self._held.pop(candidate.instance_id, None)
+
+    def _beat(self, name: str) -> None:
+        candidate = self._held.get(name)
+        if candidate is not None:
+            self._store.heartbeat(candidate, holder=self._holder, now=self._now())
