@@ -3,10 +3,10 @@
 Environments are cheap to make again from their lock, and what is in a package cache can be fetched
 again: so both go by age and by a disk budget, caches first, the oldest first. Base images of this
 version stay: they are few, and everything shares their layers. What another version made and this
-one no longer finds goes with them.
+one no longer finds goes with them, unless it is an instance's own: that one is never touched.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,7 +14,7 @@ from enum import StrEnum
 from validators import base_images
 from validators.engine import ContainerEngine
 from validators.environment import ENVIRONMENT_LABEL, LAYOUT, LAYOUT_LABEL
-from validators.model import Image, StoredImage
+from validators.model import Cache, Image, StoredImage
 
 
 class Kind(StrEnum):
@@ -34,17 +34,37 @@ class Kept:
     python: str
     own_bytes: int
     created_at: datetime
+    parent: str = ""  # the digest of the image it stands on, "" when that is not known
     outdated: bool = False  # made by another version: this one does not find it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Collected:
-    """What a collection did. `in_use`: wanted to go, but a container has them."""
+class Bounds:
+    """What may go. `keep`: digests never to be touched, as they are the instances' own."""
 
-    removed: tuple[Image, ...]
-    in_use: tuple[Image, ...]
-    freed_bytes: int
-    caches: int = 0  # how many package caches went
+    keep: Collection[str]
+    now: datetime
+    older_than: timedelta | None = None
+    budget_mb: int | None = None
+
+    def too_old(self, made_at: datetime) -> bool:
+        """Made longer ago than is asked for."""
+        return self.older_than is not None and self.now - made_at > self.older_than
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """What a collection did, or would do. `in_use`: wanted to go, but a container has them."""
+
+    caches: tuple[Cache, ...] = ()
+    removed: tuple[Kept, ...] = ()
+    in_use: tuple[Kept, ...] = ()
+
+    @property
+    def freed_bytes(self) -> int:
+        """The space of all that went."""
+        images = sum(each.own_bytes for each in self.removed)
+        return images + sum(each.size_bytes for each in self.caches)
 
 
 def images(engine: ContainerEngine) -> tuple[Kept, ...]:
@@ -58,60 +78,93 @@ def images(engine: ContainerEngine) -> tuple[Kept, ...]:
     return tuple(sorted(kept, key=lambda each: (each.created_at, each.image.tag)))
 
 
-def gc(
-    engine: ContainerEngine,
-    *,
-    keep: Collection[str],
-    now: datetime,
-    older_than: timedelta | None = None,
-    budget_mb: int | None = None,
-) -> Collected:
+def gc(engine: ContainerEngine, bounds: Bounds) -> Collected:
     """Remove what is older than `older_than`, then the oldest until the rest fits `budget_mb`.
 
-    That is caches, then environments. `keep` are digests never to be touched: the instances' own;
-    they count for the budget all the same. Images of earlier versions of this program always go,
-    as nothing finds them any more. What a container uses stays, and is told.
+    That is caches, then environments; those of `keep` count for the budget all the same. Images of
+    earlier versions of this program always go, as nothing finds them any more, but for those of
+    `keep` and what an image that stays stands on. What a container uses stays, and is told.
+    Raises EngineUnavailableError when the engine does not answer.
     """
+    return _collect(engine, bounds, engine.remove_cache, engine.remove_image)
+
+
+def foreseen(engine: ContainerEngine, bounds: Bounds) -> Collected:
+    """What `gc` would do if no container used anything; nothing is removed.
+
+    Raises EngineUnavailableError when the engine does not answer.
+    """
+    return _collect(engine, bounds, lambda _: True, lambda _: True)
+
+
+def _collect(
+    engine: ContainerEngine,
+    bounds: Bounds,
+    remove_cache: Callable[[Cache], bool],
+    remove_image: Callable[[Image], bool],
+) -> Collected:
     there = images(engine)
     environments = [each for each in there if each.kind is Kind.ENVIRONMENT]
-    own_mb = sum(each.own_bytes for each in environments) >> 20
-    caches, freed = _collect_caches(
-        engine,
-        now=now,
-        older_than=older_than,
-        budget_mb=None if budget_mb is None else max(budget_mb - own_mb, 0),
-    )
-    excess = sum(each.own_bytes for each in environments) - ((budget_mb or 0) << 20)
-    removed: list[Image] = []
-    in_use: list[Image] = []
-    for each in there:
-        too_old = older_than is not None and now - each.created_at > older_than
-        too_much = budget_mb is not None and excess > 0
-        free = each.kind is Kind.ENVIRONMENT and each.image.digest not in keep
-        if not (each.outdated or (free and (too_old or too_much))):
+    own_bytes = sum(each.own_bytes for each in environments)
+    caches = _collect_caches(engine.caches(), bounds, remove_cache, beside_bytes=own_bytes)
+    removed, in_use = _collect_environments(environments, bounds, remove_image)
+    gone = {each.image.digest for each in removed}
+    stay = [each for each in there if each.image.digest not in gone]
+    for each in reversed(stay):  # the newest first: what stands on another is younger
+        needed = any(each.image.digest == other.parent for other in stay)
+        if each.kind is Kind.ENVIRONMENT or needed or not each.outdated:
             continue
-        if not engine.remove_image(each.image):
-            in_use.append(each.image)
-            continue
-        removed.append(each.image)
-        freed += each.own_bytes
-        excess -= each.own_bytes if each.kind is Kind.ENVIRONMENT else 0
-    return Collected(removed=tuple(removed), in_use=tuple(in_use), freed_bytes=freed, caches=caches)
+        if remove_image(each.image):
+            removed.append(each)
+            stay = [other for other in stay if other is not each]
+        else:
+            in_use.append(each)
+    return Collected(caches=tuple(caches), removed=tuple(removed), in_use=tuple(in_use))
 
 
 def _collect_caches(
-    engine: ContainerEngine, *, now: datetime, older_than: timedelta | None, budget_mb: int | None
-) -> tuple[int, int]:
-    """How many went, and their bytes. One that a container uses stays."""
-    gone, freed = 0, 0
-    there = engine.caches()
-    excess = sum(each.size_bytes for each in there) - ((budget_mb or 0) << 20)
+    there: Sequence[Cache],
+    bounds: Bounds,
+    remove: Callable[[Cache], bool],
+    *,
+    beside_bytes: int,
+) -> list[Cache]:
+    """Those that went, of which the budget holds as many as fit beside `beside_bytes`.
+
+    One that a container uses stays.
+    """
+    gone: list[Cache] = []
+    excess = sum(each.size_bytes for each in there) - max(_budget(bounds) - beside_bytes, 0)
     for each in there:
-        too_old = older_than is not None and now - each.created_at > older_than
-        too_much = budget_mb is not None and excess > 0
-        if (too_old or too_much) and engine.remove_cache(each):
-            gone, freed, excess = gone + 1, freed + each.size_bytes, excess - each.size_bytes
-    return gone, freed
+        too_much = bounds.budget_mb is not None and excess > 0
+        if (bounds.too_old(each.created_at) or too_much) and remove(each):
+            gone.append(each)
+            excess -= each.size_bytes
+    return gone
+
+
+def _collect_environments(
+    there: Sequence[Kept], bounds: Bounds, remove: Callable[[Image], bool]
+) -> tuple[list[Kept], list[Kept]]:
+    """Those that went, and those that a container uses."""
+    gone: list[Kept] = []
+    in_use: list[Kept] = []
+    excess = sum(each.own_bytes for each in there) - _budget(bounds)
+    for each in there:
+        too_much = bounds.budget_mb is not None and excess > 0
+        wanted = each.outdated or bounds.too_old(each.created_at) or too_much
+        if each.image.digest in bounds.keep or not wanted:
+            continue
+        if remove(each.image):
+            gone.append(each)
+            excess -= each.own_bytes
+        else:
+            in_use.append(each)
+    return gone, in_use
+
+
+def _budget(bounds: Bounds) -> int:
+    return (bounds.budget_mb or 0) << 20
 
 
 def _kept(stored: StoredImage, found: Mapping[str, StoredImage]) -> Kept:
@@ -124,6 +177,7 @@ def _kept(stored: StoredImage, found: Mapping[str, StoredImage]) -> Kept:
         python=stored.labels.get(base_images.BASE_LABEL, ""),
         own_bytes=max(stored.size_bytes - shared, 0),
         created_at=stored.created_at,
+        parent=stored.parent,
         outdated=_is_outdated(kind, stored),
     )
 

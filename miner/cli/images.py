@@ -1,11 +1,12 @@
 """`miner images`: base images and environments on this machine's engine."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated
 
 import typer
 
-from miner.cli.options import JsonOption
+from miner.cli.options import DryRunOption, JsonOption
 from miner.cli.speech import complain, say, say_json, table
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
@@ -45,7 +46,7 @@ def list_images(as_json: JsonOption = False) -> None:
     """Our images on this machine's engine: their size without the layers they share."""
     with House.of_environment().engine() as engine:
         rows = [
-            [kept.kind.value, kept.image.tag, kept.python, kept.own_bytes // 1_000_000,
+            [kept.kind.value, kept.image.tag, kept.python, _mb(kept.own_bytes),
              f"{kept.created_at:%Y-%m-%d %H:%M}"]
             for kept in housekeeping.images(engine)
         ]  # fmt: skip
@@ -57,23 +58,55 @@ def list_images(as_json: JsonOption = False) -> None:
 
 
 @GROUP.command("gc")
-def collect(older_than: DaysOption = None, budget_mb: BudgetOption = None) -> None:
-    """Remove old package caches and environments, never instances' own; a lock makes them again."""
+def collect(
+    older_than: DaysOption = None, budget_mb: BudgetOption = None, dry_run: DryRunOption = False
+) -> None:
+    """Remove old package caches and environments, never instances' own: a lock makes them again.
+
+    What an earlier version of miner made, and nothing finds any more, goes with them.
+    """
     if older_than is None and budget_mb is None:
         raise ConfigError("Say which may go: --older-than DAYS, --budget-mb MB, or both.")
     house = House.of_environment()
     with house.store() as store:
         keep = store.admin.instance_images()
-    with house.engine() as engine:
-        collected = housekeeping.gc(
-            engine,
-            keep=keep,
-            now=now(),
-            older_than=None if older_than is None else timedelta(days=older_than),
-            budget_mb=budget_mb,
-        )
-    freed_mb = collected.freed_bytes // 1_000_000
-    say(
-        f"{len(collected.removed)} environments and {collected.caches} package caches removed,"
-        f" {freed_mb} MB; {len(collected.in_use)} are in use"
+    bounds = housekeeping.Bounds(
+        keep=keep,
+        now=now(),
+        older_than=None if older_than is None else timedelta(days=older_than),
+        budget_mb=budget_mb,
     )
+    with house.engine() as engine:
+        if dry_run:
+            foretell(housekeeping.foreseen(engine, bounds))
+        else:
+            collected = housekeeping.gc(engine, bounds)
+            say(f"{_told(collected)} removed; still in use: {len(collected.in_use)}")
+
+
+def foretell(collected: housekeeping.Collected) -> None:
+    """What would go, one line each, and how much space that is."""
+    rows: list[Sequence[object]] = [
+        *(["package cache", each.volume, "", _mb(each.size_bytes), f"{each.created_at:%Y-%m-%d}"]
+          for each in collected.caches),
+        *([each.kind.value, each.image.tag, each.python, _mb(each.own_bytes),
+           f"{each.created_at:%Y-%m-%d}"] for each in collected.removed),
+    ]  # fmt: skip
+    if rows:
+        table(f"Would go: {len(rows)}", ["kind", "name", "python", "MB", "made"], rows)
+    say(f"{_told(collected)} would go, unless a container uses them; nothing was removed")
+
+
+def _told(collected: housekeeping.Collected) -> str:
+    """How many images and caches, and their space."""
+    images = _counted(len(collected.removed), "image")
+    caches = _counted(len(collected.caches), "package cache")
+    return f"{images} and {caches} ({_mb(collected.freed_bytes)} MB)"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _mb(size_bytes: int) -> int:
+    return size_bytes // 1_000_000

@@ -12,7 +12,7 @@ from validators.base_images import base_image
 from validators.engine import ContainerEngine
 from validators.engines import DockerEngine, connect
 from validators.environment import LAYOUT
-from validators.images import Kind, gc, images
+from validators.images import Bounds, Kind, foreseen, gc, images
 from validators.model import BuildSettings, Cache, Image, Limits, StoredImage
 
 NOW = datetime(2026, 6, 30, tzinfo=UTC)
@@ -35,13 +35,14 @@ def environment(name: str, *, days: int, own_mb: int, layout: int = LAYOUT) -> S
     )
 
 
-def base(digest: str, tag: str) -> StoredImage:
+def base(digest: str, tag: str, *, days: int = 900, parent: str = "") -> StoredImage:
     """A base image."""
     return StoredImage(
         image=Image(digest=f"sha256:{digest}", tag=tag),
         labels={"miner.base": "3.12", "miner.parent": "x"},
         size_bytes=600 * MB,
-        created_at=NOW - timedelta(days=900),
+        created_at=NOW - timedelta(days=days),
+        parent=parent,
     )
 
 
@@ -94,6 +95,14 @@ STORED = (
 )
 
 
+def bounds(
+    *, keep: frozenset[str] = frozenset(), days: int | None = None, budget_mb: int | None = None
+) -> Bounds:
+    """What may go, as of NOW."""
+    older_than = None if days is None else timedelta(days=days)
+    return Bounds(keep=keep, now=NOW, older_than=older_than, budget_mb=budget_mb)
+
+
 def collect(
     shelf: Shelf,
     *,
@@ -102,15 +111,10 @@ def collect(
     budget_mb: int | None = None,
 ) -> tuple[set[str], set[str], int]:
     """Names removed, names in use, megabytes freed."""
-    collected = gc(
-        cast("ContainerEngine", shelf),
-        keep=keep,
-        now=NOW,
-        older_than=None if days is None else timedelta(days=days),
-        budget_mb=budget_mb,
-    )
+    allowed = bounds(keep=keep, days=days, budget_mb=budget_mb)
+    collected = gc(cast("ContainerEngine", shelf), allowed)
     names = [
-        {image.digest.removeprefix("sha256:") for image in group}
+        {each.image.digest.removeprefix("sha256:") for each in group}
         for group in (collected.removed, collected.in_use)
     ]
     return names[0], names[1], collected.freed_bytes // MB
@@ -164,12 +168,36 @@ def test_base_images_of_earlier_versions_go() -> None:
     assert collect(shelf)[0] == {"past"}
 
 
-def test_environments_that_no_key_names_any_more_go_whoever_made_them() -> None:
-    past = environment("past", days=0, own_mb=5, layout=LAYOUT - 1)
-    unmarked = replace(past, image=Image(digest="sha256:bare", tag="miner-environment:bare"))
-    unmarked = replace(unmarked, labels={"miner.environment": "bare"})
-    shelf = Shelf([*STORED, past, unmarked])
-    assert collect(shelf, keep=frozenset({"sha256:past"}))[0] == {"past", "bare"}
+def past_environment(name: str, *, own_mb: int) -> StoredImage:
+    """One of an earlier version, younger than all others."""
+    return environment(name, days=0, own_mb=own_mb, layout=LAYOUT - 1)
+
+
+def test_environments_that_no_key_names_any_more_go_however_young() -> None:
+    bare = past_environment("bare", own_mb=5)
+    bare = replace(bare, labels={"miner.environment": "bare"})
+    shelf = Shelf([*STORED, past_environment("past", own_mb=5), bare])
+    assert collect(shelf)[0] == {"past", "bare"}
+
+
+def test_an_instance_keeps_its_image_whichever_version_made_it() -> None:
+    shelf = Shelf([*STORED, past_environment("past", own_mb=5), past_environment("own", own_mb=5)])
+    keep = frozenset({"sha256:own", "sha256:older"})
+    assert collect(shelf, keep=keep, days=0, budget_mb=0)[0] == {"past", "old", "new"}
+    assert shelf.names == {"own", "older", "base"}
+
+
+def test_a_base_image_of_an_earlier_version_stays_under_what_stays() -> None:
+    parent = base("raw", "miner-base:py3.12-built-1-raw", days=901)
+    parent = replace(parent, labels={"miner.parent": "x"})
+    past = base("past", "miner-base:py3.12-built-1", parent="sha256:raw")
+    own = replace(past_environment("own", own_mb=5), parent="sha256:past")
+    shelf = Shelf([*STORED, parent, past, own])
+    assert collect(shelf, keep=frozenset({"sha256:own"})) == (set(), set(), 0)
+    busy = Shelf([*STORED, parent, past, own], used=frozenset({"sha256:own"}))
+    assert collect(busy) == (set(), {"own"}, 0)
+    assert collect(shelf)[0] == {"own", "past", "raw"}
+    assert shelf.names == {"new", "old", "older", "base"}
 
 
 def cache(name: str, *, days: int, mb: int) -> Cache:
@@ -195,16 +223,22 @@ def test_caches_go_by_age_and_before_any_environment(
     days: int | None, budget_mb: int | None, gone: int, left: set[str], environments: int
 ) -> None:
     shelf = Shelf(STORED, used=frozenset({"busy"}), cached=CACHED)
-    collected = gc(
-        cast("ContainerEngine", shelf),
-        keep=(),
-        now=NOW,
-        older_than=None if days is None else timedelta(days=days),
-        budget_mb=budget_mb,
-    )
-    assert collected.caches == gone
+    collected = gc(cast("ContainerEngine", shelf), bounds(days=days, budget_mb=budget_mb))
+    assert len(collected.caches) == gone
     assert {each.volume for each in shelf.cached} == left
     assert len(collected.removed) == environments
+
+
+def test_what_would_go_is_told_and_stays() -> None:
+    shelf = Shelf(STORED, cached=CACHED)
+    engine, allowed = cast("ContainerEngine", shelf), bounds(days=45, budget_mb=35)
+    told = foreseen(engine, allowed)
+    assert [each.volume for each in told.caches] == ["busy", "aged", "young"]
+    assert [each.image.digest for each in told.removed] == ["sha256:older", "sha256:old"]
+    assert told.freed_bytes // MB == 13 + 30
+    assert (len(shelf.stored), len(shelf.cached)) == (len(STORED), len(CACHED))
+    assert gc(engine, allowed) == told
+    assert foreseen(engine, allowed).freed_bytes == 0
 
 
 @pytest.fixture(scope="module")
@@ -248,10 +282,13 @@ def test_a_real_engine_keeps_what_a_container_uses(engine: DockerEngine) -> None
     assert there[made].python == "3.12"
     assert 3_000_000 <= there[made].own_bytes < 30_000_000
     only = cast("ContainerEngine", Only(engine, made))
+    allowed = Bounds(keep=(), now=datetime.now(UTC), budget_mb=0)
     with engine.run(made, Limits()):
-        used = gc(only, keep=(), now=datetime.now(UTC), budget_mb=0)
-    assert (used.removed, used.in_use) == ((), (made,))
-    freed = gc(only, keep=(), now=datetime.now(UTC), budget_mb=0)
-    assert freed.removed == (made,)
+        used = gc(only, allowed)
+    assert (used.removed, [each.image for each in used.in_use]) == ((), [made])
+    assert [each.image for each in foreseen(only, allowed).removed] == [made]
+    assert engine.find(made.tag) == made
+    freed = gc(only, allowed)
+    assert [each.image for each in freed.removed] == [made]
     assert engine.find(made.tag) is None
     assert engine.find(parent.tag) == parent
