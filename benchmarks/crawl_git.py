@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
 
-from miner.crawl.keeping import based
+from miner.crawl.base import based
 from miner.git import Mirrors
 from miner.model import Candidate, PullRequest, Rejection
 from miner.progress import SilentProgress

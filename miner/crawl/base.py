@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from miner.errors import BadItemError
 from miner.git import CommitHeader, Mirror, RawChange
 from miner.model import Base, ChangedFile, Commit, MergeMethod, PullRequest
 
@@ -38,49 +39,22 @@ class _Try:
     rule: str
 
 
-def resolve_base(
-    mirror: Mirror,
-    *,
-    merge_commit: str,
-    head_commit: str,
-    commits: Sequence[Commit],
-    files: Sequence[ChangedFile],
-) -> Base:
-    """The base of a merged pull, or an unresolved Base whose `detail` says what did not fit."""
-    told = _Told(merge_commit=merge_commit, head_commit=head_commit, commits=commits, files=files)
-    return _resolved(mirror, told)[0]
+def based(pull: PullRequest, mirror: Mirror) -> PullRequest:
+    """The pull with its base, and git's diff from base to fixed state, which the check has made
+    anyway. Where nothing fits, or git cannot read it: an unresolved base that says why, no diff.
+    """
+    try:
+        base, diff = _resolved(mirror, pull)
+    except BadItemError as error:
+        base, diff = _unresolved(pull, str(error)), b""
+    return replace(pull, base=base, diff=diff)
 
 
-def resolve_with_diff(mirror: Mirror, pull: PullRequest) -> tuple[Base, bytes]:
-    """`resolve_base`, and git's diff from base to fixed state (b"" when unresolved), which the
-    check has made anyway."""
-    return _resolved(
-        mirror,
-        _Told(
-            merge_commit=pull.merge_commit,
-            head_commit=pull.head_commit,
-            commits=pull.commits,
-            files=pull.files,
-        ),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
-    """What the source says of the pull."""
-
-    merge_commit: str
-    head_commit: str
-    commits: Sequence[Commit]
-    files: Sequence[ChangedFile]
-
-
-def _resolved(mirror: Mirror, told: _Told) -> tuple[Base, bytes]:
-    unresolved = Base(commit=None, merge_tree=told.merge_commit, method=None, rule="unresolved")
+def _resolved(mirror: Mirror, told: PullRequest) -> tuple[Base, bytes]:
     merge = mirror.find(told.merge_commit)
     why_not = _cannot_be_checked(told, merge)
     if why_not:
-        return replace(unresolved, detail=why_not), b""
+        return _unresolved(told, why_not), b""
     wanted = _listed(told.files)
     misfits = []
     for candidate in _candidates(mirror, merge, told):
@@ -92,10 +66,20 @@ def _resolved(mirror: Mirror, told: _Told) -> tuple[Base, bytes]:
     if not mirror.has(told.head_commit):
         misfits.append(f"head commit {told.head_commit[:12]} is not in the mirror")
     detail = "; ".join(misfits[:10]) or "The merge commit has no parent."
-    return replace(unresolved, detail=detail), b""
+    return _unresolved(told, detail), b""
 
 
-def _cannot_be_checked(told: _Told, merge: Sequence[CommitHeader]) -> str:
+def _unresolved(told: PullRequest, detail: str) -> Base:
+    return Base(
+        commit=None,
+        merge_tree=told.merge_commit,
+        method=None,
+        rule="unresolved",
+        detail=detail,
+    )
+
+
+def _cannot_be_checked(told: PullRequest, merge: Sequence[CommitHeader]) -> str:
     """Why no candidate could be accepted, whichever it is."""
     listed = len(told.files)
     if not listed:
@@ -118,7 +102,7 @@ def _base(mirror: Mirror, candidate: _Try, known: Sequence[CommitHeader]) -> Bas
     )
 
 
-def _candidates(mirror: Mirror, merge: Sequence[CommitHeader], told: _Told) -> Iterator[_Try]:
+def _candidates(mirror: Mirror, merge: Sequence[CommitHeader], told: PullRequest) -> Iterator[_Try]:
     """Lazily, likeliest first; no base twice for the same fixed state."""
     seen = set()
     for candidate in _all_candidates(mirror, merge, told):
@@ -128,7 +112,9 @@ def _candidates(mirror: Mirror, merge: Sequence[CommitHeader], told: _Told) -> I
             yield candidate
 
 
-def _all_candidates(mirror: Mirror, merge: Sequence[CommitHeader], told: _Told) -> Iterator[_Try]:
+def _all_candidates(
+    mirror: Mirror, merge: Sequence[CommitHeader], told: PullRequest
+) -> Iterator[_Try]:
     commit, parents = merge[0], merge[0].parents
     if len(parents) == 1:
         method = _one_parent_method(commit, told.commits)
@@ -163,7 +149,7 @@ def _rebased(mirror: Mirror, merge: CommitHeader, commits: Sequence[Commit]) -> 
         yield _Try(oid, merge.oid, MergeMethod.REBASE, f"rebased_{steps}")
 
 
-def _indirect(mirror: Mirror, parents: Sequence[str], told: _Told) -> Iterator[_Try]:
+def _indirect(mirror: Mirror, parents: Sequence[str], told: PullRequest) -> Iterator[_Try]:
     """The pull's own branch, for pulls that got in by a push or with another pull.
 
     That range is what the pull's page shows; with a merge commit the state was never on the base

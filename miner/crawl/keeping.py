@@ -10,16 +10,16 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from queue import Queue
 from typing import Protocol, Self
 
-from miner.crawl.base import resolve_with_diff
+from miner.crawl.base import based
 from miner.crawl.source import Fetched, Told, Unreadable
 from miner.errors import BadItemError, ConfigError, NotFoundError
 from miner.git import Mirror
-from miner.model import Base, Clock, Depth, Gate, Place, PullRequest, Rejection, Repo, Stage
+from miner.model import Clock, Depth, Gate, Place, PullRequest, Rejection, Repo, Stage
 
 WORKERS = 4
 """Most of a mirror's first fetch is waiting: for the server's pack and for the disk."""
@@ -321,19 +321,3 @@ def _lost_merges(mirror: Mirror, fresh: Sequence[Fetched]) -> Sequence[str]:
     """Merge commits that no branch holds any more."""
     merges = [item.pull.merge_commit for item in fresh]
     return mirror.missing([oid for oid in merges if _OID.fullmatch(oid)])
-
-
-def based(pull: PullRequest, mirror: Mirror) -> PullRequest:
-    """The pull with its base and diff; a base that git cannot read is unresolved, with why."""
-    try:
-        base, diff = resolve_with_diff(mirror, pull)
-    except BadItemError as error:
-        unresolved = Base(
-            commit=None,
-            merge_tree=pull.merge_commit,
-            method=None,
-            rule="unresolved",
-            detail=str(error),
-        )
-        return replace(pull, base=unresolved, diff=b"")
-    return replace(pull, base=base, diff=diff)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from miner.crawl.base import resolve_base
+from miner.crawl.base import based
 from miner.git import Mirror, Mirrors
 from miner.model import Base, ChangedFile, ChangeType, Commit, MergeMethod
 from tests.miner.git.repository import Repository
+from tests.miner.store.samples import pull as a_pull
 
 WHEN = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -63,13 +64,10 @@ class Pull:
         head: str | None = None,
     ) -> Base:
         head = head or self.head
-        return resolve_base(
-            self.mirror(),
-            merge_commit=merge_commit,
-            head_commit=head,
-            commits=self.commits(f"{self.fork}..{head}") if commits is None else commits,
-            files=self.listed(self.fork, head) if files is None else files,
-        )
+        listed = self.listed(self.fork, head) if files is None else tuple(files)
+        own = self.commits(f"{self.fork}..{head}") if commits is None else tuple(commits)
+        told = a_pull(merge_commit=merge_commit, head_commit=head, commits=own, files=listed)
+        return based(told, self.mirror()).base
 
 
 def _file(additions: str, deletions: str, path: str) -> ChangedFile:
