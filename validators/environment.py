@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from validators.base_images import base_image, trust
@@ -77,7 +77,7 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
             f"The recipe asks for Python {recipe.python}; known are {', '.join(known)}."
         )
     base, origin = base_image(engine, recipe.python, settings=settings, progress=progress)
-    shelf = _Shelf(engine, tree, repository, maker, base, origin)
+    shelf = _Shelf(engine, KeyedTree.of(tree), repository, maker, base, origin)
     if recipe.lock is not None and (found := shelf.find(recipe)):
         return found
     limits = Limits(
@@ -109,21 +109,41 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
     return shelf.environment(image, locked, key, installed.packages)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedTree:
+    """What a key takes from a tree, read once."""
+
+    commit: str
+    tag: str | None
+    inputs: Mapping[str, str]  # path of a file that an install reads → sha256
+    packages: Sequence[str]
+
+    @classmethod
+    def of(cls, tree: Tree) -> "KeyedTree":
+        """Of this tree."""
+        files = read_tree(tree)
+        return cls(
+            commit=tree.commit,
+            tag=tree.nearest_tag,
+            inputs={p: hashlib.sha256(files[p]).hexdigest() for p in build_inputs(files)},
+            packages=packages_of(files),
+        )
+
+
 def environment_key(
-    tree: Tree, recipe: Recipe, *, base: Image, repository: str, maker: Maker, own: bool
+    tree: KeyedTree, recipe: Recipe, *, base: str, repository: str, maker: Maker, own: bool
 ) -> str:
     """The name of an environment: what it is made of, and nothing it is not.
 
-    `repository`: "owner/name", in which case does not count. `own` environments hold something of
-    this very commit (a plain install's copy, a built extension) and are no other's.
+    `base`: the base image's digest. `repository`: "owner/name", in which case does not count. `own`
+    environments hold something of this very commit (a plain install's copy, a built extension) and
+    are no other's.
     """
-    files = read_tree(tree)
-    inputs = {path: hashlib.sha256(files[path]).hexdigest() for path in build_inputs(files)}
     parts: dict[str, object] = {
         "layout": LAYOUT,
         "repository": repository.lower(),
         "maker": maker,
-        "base": base.digest,
+        "base": base,
         "python": recipe.python,
         "apt": recipe.apt,
         "pre_install": recipe.pre_install,
@@ -131,9 +151,9 @@ def environment_key(
         "build_requirements": recipe.build_requirements,
         "env_vars": recipe.env_vars,
         "lock": recipe.lock,
-        "tag": tree.nearest_tag,
-        "inputs": inputs,
-        "packages": packages_of(files),
+        "tag": tree.tag,
+        "inputs": dict(tree.inputs),
+        "packages": tree.packages,
     }
     if own:
         parts["commit"] = tree.commit
@@ -145,7 +165,7 @@ class _Shelf:
     """The environments of a repository that this engine has on one base image."""
 
     engine: ContainerEngine
-    tree: Tree
+    tree: KeyedTree
     repository: str
     maker: Maker
     base: Image
@@ -170,7 +190,12 @@ class _Shelf:
     def key(self, locked: Recipe, *, maker: Maker, own: bool) -> str:
         """See `environment_key`."""
         return environment_key(
-            self.tree, locked, base=self.base, repository=self.repository, maker=maker, own=own
+            self.tree,
+            locked,
+            base=self.base.digest,
+            repository=self.repository,
+            maker=maker,
+            own=own,
         )
 
     def environment(

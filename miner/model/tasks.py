@@ -120,6 +120,8 @@ class StoredRecipe:
     environment_key: str | None  # of the environment it was learned in
     author: str | None  # a person, or None when learned
     made_at: datetime
+    base_image: str | None = None  # digest of the one it was learned on
+    base_commit: str | None = None  # the commit it was learned at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

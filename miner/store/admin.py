@@ -121,6 +121,8 @@ class AdminStore:
                 RECIPES,
                 repo=repo,
                 environment_key=None,
+                base_image=None,
+                base_commit=None,
                 author=author,
                 document=documents.RECIPE.dump(recipe),
             )

@@ -127,6 +127,8 @@ class VerifyStore:
                 RECIPES,
                 repo=repo,
                 environment_key=instance.environment.key,
+                base_image=instance.environment.base_image.digest,
+                base_commit=examined.candidate.base_commit,
                 author=None,
                 document=document,
             )
@@ -149,6 +151,8 @@ def read_recipes(sql: Sql, repo: str) -> Sequence[StoredRecipe]:
             repo=row.repo,
             recipe=documents.RECIPE.load(row.document),
             environment_key=row.environment_key,
+            base_image=row.base_image,
+            base_commit=row.base_commit,
             author=row.author,
             made_at=row.made_at,
         )

@@ -157,7 +157,7 @@ class _Shift:
                 language=candidate.language,
             )
             rows = self.store.recipes(candidate.repo)
-            stored = stored_recipes(rows, merged_at=candidate.merged_at)
+            stored = stored_recipes(rows, task)
             future = self.executor.submit(examine, self.bench, task, self.policy, stored)
         except BrokenExecutor as error:
             self._broken(candidate, error)

@@ -13,7 +13,13 @@ from tests.real_engine import HERE
 from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
 from validators.engine import TREE, VENV, ContainerEngine
 from validators.engines import connect
-from validators.environment import LAYOUT, LAYOUT_LABEL, build_environment, environment_key
+from validators.environment import (
+    LAYOUT,
+    LAYOUT_LABEL,
+    KeyedTree,
+    build_environment,
+    environment_key,
+)
 from validators.errors import EngineUnavailableError
 from validators.model import (
     BuildFailure,
@@ -48,7 +54,12 @@ def _key(
     own: bool = False,
 ) -> str:
     return environment_key(
-        tree or _tree(), recipe, base=BASE, repository=repository, maker=Maker.MINER, own=own
+        KeyedTree.of(tree or _tree()),
+        recipe,
+        base=BASE.digest,
+        repository=repository,
+        maker=Maker.MINER,
+        own=own,
     )
 
 
@@ -98,9 +109,9 @@ def test_a_plain_install_is_shared_with_no_other_commit() -> None:
     first = _scripted(engine, recipe)
     assert isinstance(first, Environment)
     assert first.key == environment_key(
-        _tree(),
+        KeyedTree.of(_tree()),
         first.recipe,
-        base=first.base_image,
+        base=first.base_image.digest,
         repository="owner/name",
         maker=Maker.MINER,
         own=True,
@@ -282,9 +293,9 @@ def test_what_the_install_left_in_the_tree_is_looked_at_part_by_part() -> None:
     assert isinstance(built, Environment)
     assert built.packages == ("b==2", "pytest==8.0.0")
     assert built.key == environment_key(
-        _tree(),
+        KeyedTree.of(_tree()),
         built.recipe,
-        base=built.base_image,
+        base=built.base_image.digest,
         repository="owner/name",
         maker=Maker.MINER,
         own=True,

@@ -25,6 +25,8 @@ RECIPES = table(
     "recipes",
     text("repo", "owner/name", index=True),
     maybe_text("environment_key", "Of the environment it was learned in; none: set by a person"),
+    maybe_text("base_image", "Content id of the base image it was learned on"),
+    maybe_text("base_commit", "The commit it was learned at"),
     maybe_text("author", "A person; none: learned from a verification"),
     document("document", "validators.model.Recipe"),
     comment="How to build and test; a person's newest wins over learned ones",

@@ -183,7 +183,8 @@ def test_a_repaired_recipe_is_learned_once_and_people_win(database: Database) ->
     (learned,) = database.verify.recipes("o/r")
     assert learned.author is None
     assert learned.recipe.lock == "pytest==8.2.0\n"
-    assert learned.environment_key == "abc"
+    assert (learned.environment_key, learned.base_image) == ("abc", "sha256:b")
+    assert learned.base_commit == two.base_commit == one.base_commit
     mine = Recipe(language="python", python="3.8")
     database.admin.set_recipe("o/r", mine, author="ann")
     first, second = database.verify.recipes("o/r")
