@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -43,6 +44,7 @@ class Workshop:
     settings: BuildSettings = field(default_factory=BuildSettings)
     advisor: examination.Advisor | None = None
     tests_at_once: int | None = None  # suites that run at a time in this process; None: any number
+    name: str = field(default_factory=lambda: uuid.uuid4().hex)  # what was closed stays closed
 
     def examine(
         self,
@@ -55,7 +57,7 @@ class Workshop:
         """See `examination.examine`."""
         return examination.examine(
             task,
-            engine=_engine(self.engine_url),
+            engine=self._engine(),
             policy=policy,
             stored=stored,
             settings=self.settings,
@@ -70,7 +72,7 @@ class Workshop:
         Raises EngineUnavailableError also when the lock can no longer be installed: that says
         nothing about the model.
         """
-        engine = _engine(self.engine_url)
+        engine = self._engine()
         built = build_environment(
             task.tree,
             task.recipe,
@@ -95,10 +97,24 @@ class Workshop:
         return None if self.tests_at_once is None else _turns(self.tests_at_once)
 
     def close(self) -> None:
-        """Remove this process's containers; calls under way end at once."""
-        if _connected.cache_info().currsize:
-            _engine(self.engine_url).close()
+        """Remove this process's containers; calls under way end at once, and so do later ones."""
+        with _connecting:
+            _closed.add(self.name)
+            if not _connected.cache_info().currsize:
+                return
+            engine = _connected(self.engine_url)
             _connected.cache_clear()
+        engine.close()
+
+    def _engine(self) -> ContainerEngine:
+        """One connection a process, as it is not picklable and not cheap.
+
+        A call that had only begun when Ctrl-C came would else connect anew, and run to its end.
+        """
+        with _connecting:  # the first calls of several workers come at once
+            if self.name in _closed:
+                raise EngineUnavailableError("The workshop was closed.")
+            return _connected(self.engine_url)
 
 
 @cache
@@ -108,12 +124,8 @@ def _turns(at_once: int) -> threading.Semaphore:
 
 
 _connecting = threading.Lock()
-
-
-def _engine(url: str | None) -> ContainerEngine:
-    """One connection a process, as it is not picklable and not cheap."""
-    with _connecting:  # the first calls of several workers come at once
-        return _connected(url)
+_closed: set[str] = set()
+"""Workshops that were closed in this process."""
 
 
 @cache

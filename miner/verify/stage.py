@@ -234,6 +234,6 @@ class _Shift:
     def _leave(self, *, interrupted: bool) -> None:
         for future in self.pending:
             future.cancel()
-        if interrupted:
-            self.bench.close()
+        if interrupted or self.books.given_up is not None:
+            self.bench.close()  # what nobody waits for would keep the executor from ending
         self.leases.release_all()

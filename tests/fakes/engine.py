@@ -6,7 +6,7 @@ Only `run` is scripted: each container takes the next `Script`. What was asked o
 # ruff: noqa: ARG002 - a fake takes what the Protocol hands it
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,13 +46,17 @@ def events(outcomes: Mapping[str, str], *, status: int | None = None) -> list[Ma
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """What happens in one container. The test command's exit code follows the report's end."""
+    """What happens in one container. The test command's exit code follows the report's end.
+
+    `during` is called while the tests run.
+    """
 
     records: Sequence[Mapping[str, object]] = ()
     prepare: Outcome = DONE
     build: Outcome = DONE
     test: Outcome | None = None
     packed: bytes | None = None
+    during: Callable[[], object] = lambda: None
 
     @property
     def outcome(self) -> Outcome:
@@ -123,6 +127,7 @@ class FakeTalk:
     def end(self, *, stdin: bytes, timeout_s: float) -> Outcome:
         self.container.commands.append(self.command)
         self.container.nonce = stdin.split()[1].decode()
+        self.container.script.during()
         return self.container.script.outcome
 
 

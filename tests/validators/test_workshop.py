@@ -69,6 +69,16 @@ def test_closing_what_was_never_opened_does_nothing() -> None:
     Workshop(engine_url="unix:///nowhere").close()
 
 
+def test_a_call_that_comes_after_the_closing_ends_at_once_and_the_next_workshop_is_open() -> None:
+    closed = Workshop(engine_url="unix:///nowhere")
+    closed.close()
+    for workshop in (closed, pickle.loads(pickle.dumps(closed))):  # noqa: S301 - our own
+        with pytest.raises(EngineUnavailableError, match="workshop was closed"):
+            workshop.examine(TASK, policy=QUICK)
+    with pytest.raises(EngineUnavailableError, match="No container engine answers"):
+        Workshop(engine_url="unix:///nowhere").examine(TASK, policy=QUICK)
+
+
 @pytest.fixture(scope="module")
 def workshop() -> Iterator[Workshop]:
     """On the real engine."""

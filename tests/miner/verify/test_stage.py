@@ -11,30 +11,24 @@ from concurrent.futures import (
     Future,
     ThreadPoolExecutor,
 )
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from miner.errors import NotFoundError
 from miner.git import Mirrors
-from miner.model import Candidate, StageReport
-from miner.progress import SilentProgress
+from miner.model import Candidate
 from miner.store import Database
-from miner.verify.stage import IncompleteError, verify
-from tests.fakes.serial import SerialExecutor
+from miner.verify.stage import IncompleteError
 from tests.fakes.trees import trees
 from tests.fakes.workshop import Answer, FakeWorkshop
 from tests.miner.store.samples import (
-    NOW,
-    POLICY,
     accepted,
     attempt,
-    candidate,
-    pull,
     refused,
-    repo,
 )
+from tests.miner.verify.line import Line, Notes, live
 from validators.errors import (
     EngineTooOldError,
     EngineUnavailableError,
@@ -42,68 +36,9 @@ from validators.errors import (
     UnknownRecipeError,
     ValidatorError,
 )
-from validators.model import QUICK, Examination, Recipe, Task, Tree, Verdict
+from validators.model import Examination, Recipe, Task, Tree, Verdict
 
 NO_ENGINE = EngineUnavailableError("No engine answers; start Docker.")
-
-
-class Clock:
-    """Stands still until it is told to go on."""
-
-    def __init__(self) -> None:
-        self.at = NOW
-
-    def __call__(self) -> datetime:
-        return self.at
-
-
-class Notes(SilentProgress):
-    """Remembers what was said of finished items."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def advance(self, what: str, note: str, *, by: int = 1) -> None:  # noqa: ARG002
-        """Only of finished ones."""
-        if by:
-            self.said.append(note)
-
-
-class Line:
-    """The stage with everything it is handed, but for what a test sets."""
-
-    def __init__(self, database: Database, mirrors: Mirrors, commit: str) -> None:
-        self.database = database
-        self.mirrors = mirrors
-        self.tree = trees(mirrors)
-        self.commit = commit
-        self.now = Clock()
-        self.notes = Notes()
-
-    def candidates(self, *numbers: int) -> tuple[Candidate, ...]:
-        """Crawled and split."""
-        self.database.crawl.save_repo(repo(), now=NOW)
-        found = tuple(candidate(number, base_commit=self.commit) for number in numbers)
-        for one in found:
-            self.database.crawl.save_pull(pull(one.pull_number), raw=b"{}")
-            self.database.split.save_split(pull(one.pull_number), one, policy=POLICY)
-        return found
-
-    def verify(
-        self, workshop: FakeWorkshop, executor: Executor | None = None, **changes: object
-    ) -> StageReport:
-        """Run it."""
-        arguments: dict[str, object] = {"repo": None, "limit": 99} | changes
-        return verify(
-            self.database.verify,
-            executor=executor or SerialExecutor(),
-            workshop=workshop,
-            tree=self.tree,
-            policy=QUICK,
-            now=self.now,
-            progress=self.notes,
-            **arguments,  # type: ignore[arg-type]  # named as in verify
-        )
 
 
 @pytest.fixture
@@ -115,11 +50,6 @@ def line(database: Database, mirrors: Mirrors, commit: str) -> Line:
 def answers(of: Sequence[Candidate]) -> dict[str, Answer]:
     """All accepted."""
     return {one.instance_id: accepted(one).examination for one in of}
-
-
-def live(database: Database) -> int:
-    """How many leases are alive."""
-    return len(database.admin.status().work)
 
 
 def test_accepted_and_rejected_are_stored_and_told(line: Line) -> None:
