@@ -17,8 +17,8 @@ from miner.cli.wiring import House, now
 from miner.crawl import SOURCES
 from miner.crawl.depth import lacks
 from miner.crawl.gharchive import ADDRESS, archived_hints, check_read, gathered, hour_range
-from miner.crawl.keeping import MirrorKeeper
 from miner.crawl.stage import crawl as crawl_stage
+from miner.crawl.storing import MirrorKeeper
 from miner.crawl.tape import Player, Recorder
 from miner.crawl.taped_git import PlayedMirrors, TapedMirrors
 from miner.errors import ConfigError

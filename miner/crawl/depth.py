@@ -13,11 +13,11 @@ class Marks(Protocol):
     """How far a repository was read, in both directions."""
 
     def watermark(self, repo: Repo) -> datetime | None:
-        """See Store."""
+        """`updated_at` of the newest pull whose whole page was stored."""
         ...
 
     def depth(self, repo: Repo) -> Depth:
-        """See Store."""
+        """How far back the repository was read."""
         ...
 
 

@@ -1,16 +1,16 @@
 """Crawl: watched repository → watermark → merged pulls, base commit and diff → store."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from miner.crawl.depth import OVERLAP, lacks
-from miner.crawl.keeping import Batch, Errand, Keeper, MirrorKeeper, Rows, Tally
-from miner.crawl.paging import Trail, batches, newest_of, placeless
-from miner.crawl.source import Page, Source, Told
+from miner.crawl.keeping import Keeper
+from miner.crawl.reading import Places, Reader
+from miner.crawl.source import Source
+from miner.crawl.storing import MirrorKeeper, Rows, Shelf, Tally
 from miner.errors import (
     BadItemError,
     BlockedError,
@@ -20,7 +20,7 @@ from miner.errors import (
     RateLimitedError,
     RetryableError,
 )
-from miner.model import EVER, Clock, Depth, Gate, Place, Repo, Stage, StageReport
+from miner.model import EVER, Clock, Gate, Repo, Stage, StageReport
 from miner.progress import Progress
 
 WHAT = "crawl"
@@ -31,7 +31,7 @@ OPEN_AT_MOST = 4
 FAILURES_TOLD = 5
 
 
-class Store(Rows, Protocol):
+class Store(Rows, Places, Protocol):
     """What crawling reads and leaves. A watermark moves only after its rows are safe."""
 
     def watched(self) -> Sequence[str]:
@@ -49,20 +49,8 @@ class Store(Rows, Protocol):
         """
         ...
 
-    def watermark(self, repo: Repo) -> datetime | None:
-        """`updated_at` of the newest pull whose whole page was stored."""
-        ...
-
     def etag(self, repo: Repo) -> str | None:
         """The source's mark of the last complete crawl."""
-        ...
-
-    def place(self, repo: Repo) -> Place | None:
-        """Where a crawl that was not completed stopped; None after a complete one."""
-        ...
-
-    def depth(self, repo: Repo) -> Depth:
-        """How far back the repository was read."""
         ...
 
     def record_failure(self, repo: str, *, error: str, now: datetime) -> None:
@@ -95,12 +83,21 @@ def crawl(  # noqa: PLR0913 - a stage is handed what it works with
     names = tuple(dict.fromkeys(repos)) or tuple(store.watched())
     started_at = now()
     tally = Tally()
+    shelf = Shelf(store, mirrors=mirrors, credentials=source.git_credentials, now=now, tally=tally)
+    reader = Reader(marks=store, source=source, progress=progress, what=WHAT)
     progress.start(WHAT, total=len(names))
     try:
-        with Keeper(
-            store, mirrors=mirrors, credentials=source.git_credentials, now=now, tally=tally
-        ) as keeper:
-            crawl_pass = _Pass(store, source, keeper, tally, now, progress)
+        with Keeper(store, shelf=shelf, now=now) as keeper:
+            crawl_pass = _Pass(
+                store=store,
+                source=source,
+                shelf=shelf,
+                keeper=keeper,
+                reader=reader,
+                tally=tally,
+                now=now,
+                progress=progress,
+            )
             try:
                 for name in names:
                     crawl_pass.ask(name, since=since)
@@ -148,17 +145,19 @@ class _Asked:
     stored: Future[int]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Pass:
     """One pass over some repositories: asks one after the other, settles what was stored."""
 
-    _store: Store
-    _source: Source
-    _keeper: Keeper
-    _tally: Tally
-    _now: Clock
-    _progress: Progress
-    _asked: deque[_Asked] = field(default_factory=deque)
+    store: Store
+    source: Source
+    shelf: Shelf
+    keeper: Keeper
+    reader: Reader
+    tally: Tally
+    now: Clock
+    progress: Progress
+    asked: deque[_Asked] = field(default_factory=deque)
     failures: list[tuple[str, MinerError]] = field(default_factory=list)
 
     def ask(self, name: str, *, since: datetime | None) -> None:
@@ -166,7 +165,7 @@ class _Pass:
 
         What concerns all repositories (a refused token, a limit past all waiting) is raised.
         """
-        known = self._store.known(name)
+        known = self.store.known(name)
         try:
             asked = self._ask(name, known, since)
         except MinerError as error:
@@ -175,44 +174,44 @@ class _Pass:
         if asked is None:
             self._settled(name, "nothing new")
         else:
-            self._asked.append(asked)
-        while len(self._asked) > OPEN_AT_MOST or (self._asked and self._asked[0].stored.done()):
-            self._settle(self._asked.popleft())
+            self.asked.append(asked)
+        while len(self.asked) > OPEN_AT_MOST or (self.asked and self.asked[0].stored.done()):
+            self._settle(self.asked.popleft())
 
     def settle_all(self) -> None:
         """Wait for everything that is being stored."""
-        while self._asked:
-            self._settle(self._asked.popleft())
+        while self.asked:
+            self._settle(self.asked.popleft())
 
     def _settle(self, asked: _Asked) -> None:
         try:
             window = f" updated since {asked.start:%Y-%m-%d %H:%M} UTC" if asked.start else ""
             note = f"{asked.stored.result()} new pulls{window}"
-            self._tally.add("repositories_changed")
+            self.tally.add("repositories_changed")
         except MinerError as error:
             note = self._judged(asked.name, asked.known, error)
         self._settled(asked.name, note)
 
     def _settled(self, name: str, note: str) -> None:
-        self._progress.advance(WHAT, f"{name}: {note}")
+        self.progress.advance(WHAT, f"{name}: {note}")
 
     def _ask(self, name: str, known: Repo | None, since: datetime | None) -> _Asked | None:
         """The repository while it is being stored; None when nothing has moved."""
         mark: str | None = None
         if known is not None:
-            etag = None if self._is_unread(known, since) else self._store.etag(known)
-            moved, mark = self._source.changed(known, etag=etag)
+            etag = None if self.reader.is_unread(known, since) else self.store.etag(known)
+            moved, mark = self.source.changed(known, etag=etag)
             if not moved:
                 self._unchanged(known, mark if mark != etag else None)
                 return None
-        repo = self._source.repo(name)
-        self._store.save_repo(repo, now=self._now())
+        repo = self.source.repo(name)
+        self.store.save_repo(repo, now=self.now())
         if known is None:
-            _, mark = self._source.changed(repo, etag=None)
-        errand, stored = self._keeper.begin(repo)
+            _, mark = self.source.changed(repo, etag=None)
+        errand, stored = self.keeper.begin(repo)
         try:
-            start = self._start(repo, since)
-            newest, depth = self._tell_all(errand, start, since)
+            start = self.reader.start(repo, since)
+            newest, depth = self.reader.tell_all(errand, start, since)
         except MinerError:
             errand.abandon()
             wait([stored])  # what was told is paid for
@@ -220,106 +219,27 @@ class _Pass:
         except BaseException:
             errand.abandon()
             raise
-        errand.finish(watermark=newest, mark=self._source.sealed(repo, mark), depth=depth)
+        errand.finish(watermark=newest, mark=self.source.sealed(repo, mark), depth=depth)
         told_since = start if depth is None else depth.back_to
         return _Asked(name, known, None if told_since == EVER else told_since, stored)
 
-    def _is_unread(self, repo: Repo, since: datetime | None) -> bool:
-        """Is there something to read though nothing moved?
-
-        What an ended crawl left, or what an earlier, later `since` left out.
-        """
-        return self._store.place(repo) is not None or lacks(self._store, repo, since=since)
-
-    def _start(self, repo: Repo, since: datetime | None) -> datetime | None:
-        """Where the reading of what is new ends."""
-        watermark = self._store.watermark(repo)
-        if watermark is not None:
-            return watermark - OVERLAP
-        empty_since = self._store.depth(repo).back_to  # an earlier crawl found nothing so late
-        return min(filter(None, (since, empty_since)), default=None)
-
-    def _tell_all(
-        self, errand: Errand, start: datetime | None, since: datetime | None
-    ) -> tuple[datetime | None, Depth | None]:
-        """Hand over what is new, then what is missing further back.
-
-        The newest update, and how far back the repository is read then; None: as far as before.
-        """
-        repo = errand.repo
-        watermark, before = self._store.watermark(repo), self._store.depth(repo)
-        is_lacking = lacks(self._store, repo, since=since)
-        trail = Trail()
-        newest = self._tell(errand, start, trail)
-        if watermark is None:
-            return newest, Depth(back_to=start or EVER, after=trail.last or before.after)
-        if not is_lacking or errand.failed:
-            return newest, None
-        trail = Trail(before.after)
-        rest = trail.along(self._source.pages(repo, since=since, after=before.after))
-        for items, after in self._read(repo, rest):
-            depth = replace(before, after=after) if after else None
-            if not errand.put(Batch(items, depth=depth)):
-                break
-        return newest, Depth(back_to=since, after=trail.last)
-
-    def _tell(self, errand: Errand, start: datetime | None, trail: Trail) -> datetime | None:
-        """Hand over everything since `start`; the newest update.
-
-        A crawl that was not completed goes on where it stopped, after what was updated since.
-        """
-        place = self._store.place(errand.repo)
-        if place is None:
-            pages = self._source.pages(errand.repo, since=start)
-            return self._hand_over(errand, trail.along(pages))
-        since_then = place.newest - OVERLAP
-        top = since_then if start is None else max(start, since_then)
-        moved = placeless(self._source.pages(errand.repo, since=top))
-        newest = max(self._hand_over(errand, moved) or place.newest, place.newest)
-        if errand.failed:
-            return newest
-        trail.last = place.after
-        rest = self._source.pages(errand.repo, since=start, after=place.after)
-        return self._hand_over(errand, trail.along(rest), newest=newest)
-
-    def _hand_over(
-        self, errand: Errand, pages: Iterable[Page], *, newest: datetime | None = None
-    ) -> datetime | None:
-        """Hand over all pages; the newest update, which is their first one unless it is given."""
-        for items, after in self._read(errand.repo, pages):
-            newest = newest or newest_of(items)
-            place = Place(after=after, newest=newest) if after and newest else None
-            if not errand.put(Batch(items, place)):
-                break
-        return newest
-
-    def _read(
-        self, repo: Repo, pages: Iterable[Page]
-    ) -> Iterator[tuple[Sequence[Told], str | None]]:
-        """Batches, each of them told."""
-        read = 0
-        for items, after in batches(pages):
-            read += len(items)
-            self._progress.advance(WHAT, f"{repo.name}: {read} pulls read", by=0)
-            yield items, after
-
     def _unchanged(self, repo: Repo, mark: str | None) -> None:
         """Nothing moved; a lost mirror is made again, and a fresher mark kept."""
-        self._keeper.ensure_mirror(repo)
+        self.shelf.ensure_mirror(repo)
         if mark is not None:
-            self._store.advance(repo, watermark=None, etag=mark, now=self._now())
-        self._tally.add("repositories_unchanged")
+            self.store.advance(repo, watermark=None, etag=mark, now=self.now())
+        self.tally.add("repositories_unchanged")
 
     def _judged(self, name: str, known: Repo | None, error: MinerError) -> str:
         """Record a failure or a tombstone; how it went in a few words."""
         if known is not None and isinstance(error, NotFoundError | BlockedError):
             reason = error.reason if isinstance(error, BlockedError) else "deleted"
-            self._store.bury(known, reason=reason, now=self._now())
-            self._tally.add("repositories_gone")
+            self.store.bury(known, reason=reason, now=self.now())
+            self.tally.add("repositories_gone")
             return f"gone ({reason})"
-        self._store.record_failure(name, error=str(error), now=self._now())
+        self.store.record_failure(name, error=str(error), now=self.now())
         self.failures.append((name, error))
-        self._tally.add("failed")
+        self.tally.add("failed")
         if isinstance(error, ConfigError | RateLimitedError) and not isinstance(
             error, NotFoundError
         ):

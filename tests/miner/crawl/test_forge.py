@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy import Column, ScalarSelect, func, select
 
 from miner.crawl.github import GitHub
-from miner.crawl.keeping import MirrorKeeper
 from miner.crawl.stage import IncompleteError, crawl
+from miner.crawl.storing import MirrorKeeper
 from miner.crawl.tape import Player, Recorder
 from miner.crawl.taped_git import PlayedMirrors, TapedMirrors
 from miner.demo import Forge, ForgeData, made_forge, serve
