@@ -3,7 +3,7 @@
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -92,8 +92,8 @@ def needs_of_tests(files: Mapping[str, str], paths: Iterable[str]) -> Needs:
         if (plugin := _plugin(name)) and name.removeprefix("fixture:") not in defined
     }
     return Needs(
-        modules=frozenset(name for name in modules - own if not _IS_TEST.match(name)),
-        inner=frozenset(name for name in inner - modules - own if not _IS_TEST.match(name)),
+        modules=frozenset(name for name in not_of(modules, own) if not _IS_TEST.match(name)),
+        inner=frozenset(name for name in not_of(inner - modules, own) if not _IS_TEST.match(name)),
         plugins=frozenset(used),
         calls_pip=calls_pip,
         yields=yields,
@@ -137,13 +137,13 @@ def _plugin(name: str) -> str | None:
 
 
 def _imports(body: Iterable[ast.stmt]) -> Iterator[str]:
-    """Top-level names imported when the module is, leaving out what a `try` makes optional."""
+    """Importable names that are imported with the module, but for what a `try` makes optional."""
     for node in body:
         match node:
             case ast.Import(names=names):
-                yield from (alias.name.partition(".")[0] for alias in names)
-            case ast.ImportFrom(module=str(module), level=0):
-                yield module.partition(".")[0]
+                yield from (distributions.importable(alias.name) for alias in names)
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                yield from (distributions.importable(f"{module}.{alias.name}") for alias in names)
             case ast.If() if not _is_type_checking(node):
                 yield from _imports(node.body)
             case ast.ClassDef() | ast.With():
@@ -174,6 +174,11 @@ def _arguments(tree: ast.Module) -> Iterator[str]:
             node.name.startswith("test") or "fixture" in "".join(map(ast.dump, node.decorator_list))
         ):
             yield from (argument.arg for argument in node.args.args)
+
+
+def not_of(modules: Iterable[str], own: Collection[str]) -> frozenset[str]:
+    """The importable modules but for those that the tree itself can answer to."""
+    return frozenset(name for name in modules if not all(part in own for part in name.split(".")))
 
 
 def own_modules(paths: Iterable[str]) -> frozenset[str]:

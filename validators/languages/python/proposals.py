@@ -257,7 +257,7 @@ def _needed(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) 
     ]
     needs = needs_of_tests(files, [*paths, *absent])
     inner = {module for module in needs.inner if distributions.is_known(module)}
-    modules = [distributions.distribution_of(name) for name in sorted(needs.modules | inner)]
+    modules = [distributions.requirement_of(name) for name in sorted(needs.modules | inner)]
     own = requirements.requirement_name(manifest.name or "")
     found = [*modules, *sorted(needs.plugins), *pytest_settings.plugins(files)]
     if needs.yields:
@@ -266,7 +266,7 @@ def _needed(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) 
         found += ["pip", "setuptools", "wheel"]  # environments have no installer of their own
     # modules of one letter are samples of code under test
     found = [name for name in found if len(name) > 1 and name not in distributions.LEFT_OUT]
-    return tuple(name for name in found if name != own)
+    return tuple(line for line in found if requirements.requirement_name(line) != own)
 
 
 def _joined(own: Sequence[str], declared: Sequence[str], needed: Sequence[str]) -> tuple[str, ...]:

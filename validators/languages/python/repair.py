@@ -8,7 +8,7 @@ from datetime import timedelta
 from validators.languages.python import distributions, system_packages
 from validators.languages.python.as_of import past_fallback
 from validators.languages.python.conversion import converted
-from validators.languages.python.imports import own_modules
+from validators.languages.python.imports import not_of, own_modules
 from validators.languages.python.manifest import read_manifest
 from validators.languages.python.requirement_files import expand, requirement_name
 from validators.languages.python.run_repair import (
@@ -137,10 +137,10 @@ def _build_isolation(
     if "use_2to3" in problem.detail:
         folder = recipe.source_paths[0] if recipe.source_paths else _source_folder(files)
         return (converted(recipe, folder),)
-    module = problem.detail.partition(".")[0]
-    if module in own_modules(files):
+    module = distributions.importable(problem.detail)
+    if not not_of([module], own_modules(files)):
         return _less_of_the_project(recipe, problem, files)
-    needed = (*recipe.build_requirements, distributions.distribution_of(module))
+    needed = (*recipe.build_requirements, distributions.requirement_of(module))
     base = () if recipe.build_requirements else ("setuptools", "wheel")
     built = replace(recipe, build_requirements=tuple(dict.fromkeys((*base, *needed))))
     return (built, *_less_of_the_project(recipe, problem, files))

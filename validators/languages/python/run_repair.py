@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from validators.languages.python import distributions, symptoms
-from validators.languages.python.imports import own_modules
+from validators.languages.python.imports import not_of, own_modules
 from validators.languages.python.interpreters import RELEASED_AT, UNTESTED, allows
 from validators.languages.python.requirement_files import requirement_name
 from validators.languages.python.shell_lines import apt_packages
@@ -17,7 +17,8 @@ def repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> S
     own = own_modules(files)
     modules = symptoms.missing_modules(said)
     gone = symptoms.wants_another_python(said)
-    wanted = [] if gone else [distributions.distribution_of(name) for name in sorted(modules - own)]
+    foreign = not_of(modules, own)
+    wanted = [] if gone else [distributions.requirement_of(name) for name in sorted(foreign)]
     wanted += symptoms.missing_plugins(said)
     if symptoms.misses_a_time_zone(said):
         wanted.append("tzdata")
@@ -29,8 +30,9 @@ def repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> S
         system = (*system, "locales-all")
     if system:
         found.append(replace(recipe, apt=(*recipe.apt, *system)))
-    if modules & own and recipe.project_install is not ProjectInstall.NONE:
-        folders = _folders_of(modules & own, files)
+    ours = modules - foreign
+    if ours and recipe.project_install is not ProjectInstall.NONE:
+        folders = _folders_of(ours, files)
         if not set(folders) <= set(recipe.source_paths):
             found.append(replace(recipe, source_paths=(*recipe.source_paths, *folders)))
     return found
@@ -64,7 +66,8 @@ def _folders_of(modules: Iterable[str], files: Mapping[str, str]) -> Sequence[st
     """The folders from which the project's own modules can be imported."""
     found: list[str] = []
     for module in sorted(modules):
-        ends = (f"{module}/__init__.py", f"{module}.py")
+        place = module.replace(".", "/")
+        ends = (f"{place}/__init__.py", f"{place}.py")
         for path in sorted(files, key=len):
             if path.endswith(ends) and (
                 path in ends
@@ -77,6 +80,11 @@ def _folders_of(modules: Iterable[str], files: Mapping[str, str]) -> Sequence[st
 
 
 def _with(recipe: Recipe, wanted: Iterable[str]) -> Recipe:
+    """A bare name adds nothing where the same distribution is there; a limited one does."""
     names = {requirement_name(line) for line in recipe.requirements}
-    added = [name for name in dict.fromkeys(wanted) if requirement_name(name) not in names]
+    added = [
+        line
+        for line in dict.fromkeys(wanted)
+        if requirement_name(line) not in names or line != requirement_name(line)
+    ]
     return replace(recipe, requirements=(*recipe.requirements, *added))

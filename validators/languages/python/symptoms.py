@@ -5,12 +5,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from validators.languages.python import distributions, shell_lines
-from validators.languages.python.imports import own_modules
+from validators.languages.python.imports import not_of, own_modules
 from validators.languages.python.requirement_files import requirement_name
 from validators.model import Diagnosis, FailureClass, Flaw, Phase, TestStatus, Verdict
 
 _MISSING = re.compile(r"No module named '?([A-Za-z_][\w.]*)'?")
-_NOT_IMPORTED = re.compile(r"could not import '([A-Za-z_]\w*)")
+_NOT_IMPORTED = re.compile(r"could not import '([A-Za-z_][\w.]*)")
+_NOT_IN_NAMESPACE = re.compile(r"cannot import name '(\w+)' from '([\w.]+)' \(unknown location\)")
+_IMPORTED = re.compile(r"\b(?:from ([\w.]+) )?import ([\w.]+)")
 _NOT_LOADED = re.compile(
     r"(cannot load library[^\n]{,80}|\S+: cannot open shared object file"
     r"|[Nn]o library called[^\n]{,80}|No such file or directory: '[\w.+-]+')"
@@ -74,7 +76,7 @@ def _of_message(text: str, files: Mapping[str, str], submodules: Sequence[str]) 
         if re.search(rf"(^|[\s/'\"]){re.escape(folder)}\b", text):
             return Diagnosis(FailureClass.MISSING_TEST_DATA, f"{folder} is a submodule")
     if not _OTHER_PYTHON.search(text):
-        if modules := missing_modules(text) - own_modules(files):
+        if modules := not_of(missing_modules(text), own_modules(files)):
             return Diagnosis(FailureClass.MISSING_MODULE, min(modules))
         if names := missing_plugins(text):
             return Diagnosis(FailureClass.MISSING_PLUGIN, names[0])
@@ -98,9 +100,18 @@ def messages(verdict: Verdict) -> Iterable[str]:
 
 
 def missing_modules(said: str) -> frozenset[str]:
-    """Top-level modules that could not be imported."""
+    """Modules that could not be imported, by the part for which a distribution answers.
+
+    Of a namespace of which nothing is there, only its name is told; the import stands beside it.
+    """
     names = [*_MISSING.findall(said), *_NOT_IMPORTED.findall(said)]
-    return frozenset(name.partition(".")[0] for name in names)
+    names += [f"{package}.{name}" for name, package in _NOT_IN_NAMESPACE.findall(said)]
+    found = {distributions.importable(name) for name in names}
+    for bare in filter(distributions.is_namespace, tuple(found)):
+        written = (".".join(filter(None, words)) for words in _IMPORTED.findall(said))
+        meant = {distributions.importable(name) for name in written if name.startswith(f"{bare}.")}
+        found = (found - {bare}) | meant if meant else found
+    return frozenset(found)
 
 
 def missing_plugins(said: str) -> Sequence[str]:

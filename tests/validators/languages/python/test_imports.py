@@ -55,3 +55,15 @@ def test_cases_made_in_functions_are_for_unittest() -> None:
     assert builds_suites({"tests/test_a.py": made})
     plain = "import doctest\ndef load_tests(l, t, p):\n    return t\nclass A(TestCase): pass\n"
     assert not builds_suites({"tests/test_a.py": plain})
+
+
+def test_of_a_namespace_the_part_is_told_that_has_a_distribution() -> None:
+    text = (
+        "import azure.storage.blob.aio\nfrom google.cloud import storage, pubsub_v1\n"
+        "from zope.interface import implementer\nfrom zope import event, here\nimport yaml.nodes\n"
+    )
+    needs = needs_of_tests({"tests/test_a.py": text}, ["src/zope/here/__init__.py"])
+    assert needs.modules == {
+        *("azure.storage.blob", "google.cloud.storage", "google.cloud.pubsub_v1"),
+        *("zope.interface", "zope.event", "yaml"),
+    }

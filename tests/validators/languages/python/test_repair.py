@@ -56,6 +56,7 @@ def _after_run(
     phase: Phase = Phase.AFTER,
     flaw: Flaw | None = None,
     more: Mapping[str, str] | None = None,
+    recipe: Recipe = RECIPE,
 ) -> list[Recipe]:
     run = Run(
         phase=phase,
@@ -68,7 +69,7 @@ def _after_run(
         started_at=datetime(2021, 5, 1, tzinfo=UTC),
         flaw=flaw,
     )
-    return list(repair(RECIPE, Verdict(flaw=flaw, runs=(run,)), {**FILES, **(more or {})}))
+    return list(repair(recipe, Verdict(flaw=flaw, runs=(run,)), {**FILES, **(more or {})}))
 
 
 def test_every_repair_is_resolved_anew_and_says_what_it_is() -> None:
@@ -140,6 +141,26 @@ def test_a_build_script_gets_what_it_imports() -> None:
     first, second, *_ = _after(FailureClass.BUILD_ISOLATION, "numpy.distutils")
     assert first.build_requirements == ("setuptools", "wheel", "numpy")
     assert second.project_install is ProjectInstall.PLAIN
+
+
+def test_a_build_script_gets_a_setuptools_that_still_has_what_it_imports() -> None:
+    first, *_ = _after(FailureClass.BUILD_ISOLATION, "pkg_resources")
+    assert first.build_requirements == ("setuptools", "wheel", "setuptools<82")
+
+
+def test_a_limit_is_set_where_the_distribution_is_there_without_one() -> None:
+    recipe = replace(RECIPE, requirements=("setuptools", "pyyaml"))
+    said = "No module named 'pkg_resources'\nNo module named 'yaml'"
+    (first,) = _after_run(said, recipe=recipe)
+    assert first.requirements == ("setuptools", "pyyaml", "setuptools<82")
+
+
+def test_a_part_of_a_namespace_that_the_project_has_is_its_own() -> None:
+    more = {"src/zope/event/__init__.py": ""}
+    said = "No module named 'zope.event.classhandler'\nNo module named 'zope.component'"
+    first, second = _after_run(said, more=more)
+    assert first.requirements == (*RECIPE.requirements, "zope-component")
+    assert second.source_paths == ("src",)
 
 
 def test_python_2_sources_are_converted_by_the_last_that_can() -> None:
@@ -242,6 +263,8 @@ def test_what_no_other_recipe_would_mend_is_not_repaired(failure_class: FailureC
         ("ModuleNotFoundError: No module named 'yaml'", "pyyaml"),
         ("E   ImportError: No module named bson.objectid", "pymongo"),
         ("Skipped: could not import 'numpy'", "numpy"),
+        ("ModuleNotFoundError: No module named 'google.auth.crypt'", "google-auth"),
+        ("ModuleNotFoundError: No module named 'pkg_resources'", "setuptools<82"),
         ("fixture 'mocker' not found", "pytest-mock"),
         ("async def functions are not natively supported.", "pytest-asyncio"),
     ],

@@ -27,6 +27,16 @@ FILES: Mapping[str, str] = {
 CASES: Mapping[str, tuple[FailureClass, str]] = {
     "ModuleNotFoundError: No module named 'yaml'": (FailureClass.MISSING_MODULE, "yaml"),
     "ImportError: No module named bson.objectid": (FailureClass.MISSING_MODULE, "bson"),
+    "tests/test_a.py:1: in <module>\n    from google.cloud import storage\n"
+    "E   ModuleNotFoundError: No module named 'google'": (
+        FailureClass.MISSING_MODULE,
+        "google.cloud.storage",
+    ),
+    "ImportError: cannot import name 'event' from 'zope' (unknown location)": (
+        FailureClass.MISSING_MODULE,
+        "zope.event",
+    ),
+    "ModuleNotFoundError: No module named 'google'": (FailureClass.MISSING_MODULE, "google"),
     "Skipped: could not import 'numpy': No module named 'numpy'": (
         FailureClass.MISSING_MODULE,
         "numpy",
