@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.held import held
 from tests.real_engine import base, engine
 from tests.toy import toy_image
 
@@ -19,11 +20,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         ("test_attack_is_", "attacks held"),
         ("test_honest_twin_", "twins resolved"),
     ):
-        outcomes = [
-            report.passed
-            for status in ("passed", "failed")
-            for report in terminalreporter.stats.get(status, [])
-            if part in report.nodeid and report.when == "call"
-        ]
-        if outcomes:
-            terminalreporter.write_line(f"{sum(outcomes)} of {len(outcomes)} {word}")
+        share = held(terminalreporter.stats, part)
+        if share is not None:
+            terminalreporter.write_line(f"{share} {word}")
