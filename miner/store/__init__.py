@@ -10,7 +10,7 @@ going on now.
     sentences.py   what a driver's error means
     migrate.py     Alembic from code                  documents.py  frozen values ↔ JSON
     ownership.py   another program's database is left alone
-    sentences.py   a driver's errors in words
+    repositories.py, marks.py  what is known of a repository, and how far it is crawled
     blobs.py       content-addressed bytes            newest.py     what counts now
     leases.py      claims                             examinations.py, results.py  evidence ↔ rows
     crawl.py split.py verify.py publish.py evaluate.py admin.py     one a consumer

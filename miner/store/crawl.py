@@ -1,32 +1,25 @@
 """What crawling reads and leaves: miner.crawl.stage.Store."""
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, select
 
-from miner.errors import FatalError
 from miner.model import Depth, LinkStrength, Place, PullRequest, Rejection, Repo, Stage
-from miner.store import blobs, documents
+from miner.store import blobs, documents, marks, repositories
 from miner.store.connection import Sql
 from miner.store.newest import is_newest_fact, repo_ids
 from miner.store.split import add_rejection
 from miner.store.tables import (
-    CRAWL_PLACES,
     FAILURES,
     PULL_REVERTS,
     PULLS,
     REJECTIONS,
     REPO_FACTS,
     REPOS,
-    TOMBSTONES,
     WATCHES,
-    WATERMARKS,
 )
-
-FRESH = timedelta(days=7)
-"""How long a repository's stars and bytes of code may be old."""
 
 
 class CrawlStore:
@@ -63,33 +56,12 @@ class CrawlStore:
     def save_repo(self, repo: Repo, *, now: datetime) -> None:
         """Append what is known of a repository, when it differs from what was known last.
 
-        Stars and bytes of code differ every day: they alone make a row once in FRESH. Ends a
-        tombstone: the repository is there again.
+        Ends a tombstone: the repository is there again.
         """
         with self._sql.write() as connection:
-            repo_id = self._repo_id(connection, repo.source, repo.database_id)
-            self._set_tombstone(connection, repo_id, reason="", now=now)
-            newest = (
-                select(REPO_FACTS.c.document, REPO_FACTS.c.seen_at)
-                .where(REPO_FACTS.c.repo_id == repo_id, is_newest_fact())
-                .limit(1)
-            )
-            row = connection.execute(newest).first()
-            if row is not None and _says_the_same(repo, row.document, age=now - row.seen_at):
-                return
-            self._sql.add(
-                connection,
-                REPO_FACTS,
-                repo_id=repo_id,
-                name=repo.name,
-                default_branch=repo.default_branch,
-                language=repo.language,
-                license=repo.license,
-                is_archived=repo.is_archived,
-                document=documents.REPO.dump(repo),
-                seen_at=now,
-                name_lower=repo.name.lower(),
-            )
+            repo_id = self._row_id(connection, repo)
+            repositories.set_tombstone(self._sql, connection, repo_id, reason="", now=now)
+            repositories.add_facts(self._sql, connection, repo_id, repo, now=now)
 
     def watermark(self, repo: Repo) -> datetime | None:
         """`updated_at` of the newest pull whose whole page was stored."""
@@ -134,7 +106,9 @@ class CrawlStore:
         first = pulls[0][0]
         with self._sql.write() as connection:
             bundle.save(self._sql, connection)
-            repo_id = self._repo_id(connection, first.source, first.repo_id)
+            repo_id = repositories.row_id(
+                self._sql, connection, source=first.source, database_id=first.repo_id
+            )
             fixed = {"repo_id": repo_id, **self._sql.stamp()}
             statement = self._sql.insert(PULLS).on_conflict_do_nothing()
             new = connection.execute(
@@ -149,32 +123,22 @@ class CrawlStore:
 
     def place(self, repo: Repo) -> Place | None:
         """Where a crawl that was not completed stopped; None after a complete one."""
-        query = (
-            select(CRAWL_PLACES.c.after, CRAWL_PLACES.c.newest)
-            .join(REPOS, REPOS.c.id == CRAWL_PLACES.c.repo_id)
-            .where(REPOS.c.source == repo.source, REPOS.c.database_id == repo.database_id)
-        )
         with self._sql.read() as connection:
-            row = connection.execute(query).first()
-        return None if row is None else Place(after=row.after, newest=row.newest)
+            repo_id = _found_id(connection, repo)
+            return None if repo_id is None else marks.open_place(connection, repo_id)
 
     def reach(self, repo: Repo, place: Place, *, now: datetime) -> None:
         """Keep where a crawl that ends here is to go on, in place of what was kept before."""
         with self._sql.write() as connection:
-            repo_id = self._repo_id(connection, repo.source, repo.database_id)
-            there = {"after": place.after, "newest": place.newest, "reached_at": now}
-            row = {"repo_id": repo_id, **there, **self._sql.stamp()}
-            statement = self._sql.insert(CRAWL_PLACES).values(row)
-            connection.execute(
-                statement.on_conflict_do_update(index_elements=[CRAWL_PLACES.c.repo_id], set_=there)
-            )
+            repo_id = self._row_id(connection, repo)
+            marks.set_place(self._sql, connection, repo_id, place, now=now)
 
     def deepen(self, repo: Repo, depth: Depth, *, now: datetime) -> None:
         """Keep how far back the repository is read; every row before it is stored."""
         with self._sql.write() as connection:
-            repo_id = self._repo_id(connection, repo.source, repo.database_id)
-            old = _newest_mark(connection, repo_id)
-            self._set_mark(connection, repo_id, old, replace(old, depth=depth), now=now)
+            repo_id = self._row_id(connection, repo)
+            new = replace(marks.newest_mark(connection, repo_id), depth=depth)
+            marks.set_mark(self._sql, connection, repo_id, new, now=now)
 
     def advance(
         self,
@@ -190,27 +154,12 @@ class CrawlStore:
         The crawl is complete: its place goes.
         """
         with self._sql.write() as connection:
-            repo_id = self._repo_id(connection, repo.source, repo.database_id)
-            connection.execute(delete(CRAWL_PLACES).where(CRAWL_PLACES.c.repo_id == repo_id))
-            old = _newest_mark(connection, repo_id)
+            repo_id = self._row_id(connection, repo)
+            marks.end_place(connection, repo_id)
+            old = marks.newest_mark(connection, repo_id)
             newest = max(filter(None, (watermark, old.watermark)), default=None)
-            new = _Mark(watermark=newest, etag=etag, depth=depth or old.depth)
-            self._set_mark(connection, repo_id, old, new, now=now)
-
-    def _set_mark(
-        self, connection: Connection, repo_id: int, old: "_Mark", new: "_Mark", *, now: datetime
-    ) -> None:
-        if new != old:
-            self._sql.add(
-                connection,
-                WATERMARKS,
-                repo_id=repo_id,
-                watermark=new.watermark,
-                etag=new.etag,
-                moved_at=now,
-                back_to=new.depth.back_to,
-                back_after=new.depth.after,
-            )
+            new = marks.Mark(watermark=newest, etag=etag, depth=depth or old.depth)
+            marks.set_mark(self._sql, connection, repo_id, new, now=now)
 
     def record_failure(self, repo: str, *, error: str, now: datetime) -> None:
         """Append a failed attempt of the machinery; the repository stays due."""
@@ -243,63 +192,22 @@ class CrawlStore:
     def bury(self, repo: Repo, *, reason: str, now: datetime) -> None:
         """Append a tombstone ("deleted", "dmca", "tos" …): exports leave the repository out."""
         with self._sql.write() as connection:
-            repo_id = self._repo_id(connection, repo.source, repo.database_id)
-            self._set_tombstone(connection, repo_id, reason=reason, now=now)
+            repo_id = self._row_id(connection, repo)
+            repositories.set_tombstone(self._sql, connection, repo_id, reason=reason, now=now)
 
-    def _set_tombstone(
-        self, connection: Connection, repo_id: int, *, reason: str, now: datetime
-    ) -> None:
-        newest = (
-            select(TOMBSTONES.c.reason)
-            .where(TOMBSTONES.c.repo_id == repo_id)
-            .order_by(TOMBSTONES.c.id.desc())
-            .limit(1)
+    def _row_id(self, connection: Connection, repo: Repo) -> int:
+        return repositories.row_id(
+            self._sql, connection, source=repo.source, database_id=repo.database_id
         )
-        if (connection.execute(newest).scalar() or "") != reason:
-            self._sql.add(connection, TOMBSTONES, repo_id=repo_id, reason=reason, seen_at=now)
 
-    def _repo_id(self, connection: Connection, source: str, database_id: int) -> int:
-        query = select(REPOS.c.id).where(
-            REPOS.c.source == source, REPOS.c.database_id == database_id
-        )
-        found = connection.execute(query).scalar()
-        if found is None:
-            self._sql.add_new(connection, REPOS, source=source, database_id=database_id)
-            found = connection.execute(query).scalar()
-        if found is None:
-            raise FatalError(f"The repository {source} {database_id} could not be stored.")
-        return int(found)
-
-    def _mark(self, repo: Repo) -> "_Mark":
-        query = select(REPOS.c.id).where(
-            REPOS.c.source == repo.source, REPOS.c.database_id == repo.database_id
-        )
+    def _mark(self, repo: Repo) -> marks.Mark:
         with self._sql.read() as connection:
-            repo_id = connection.execute(query).scalar()
-            return _Mark() if repo_id is None else _newest_mark(connection, repo_id)
+            repo_id = _found_id(connection, repo)
+            return marks.Mark() if repo_id is None else marks.newest_mark(connection, repo_id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Mark:
-    """How far a repository is crawled, in both directions."""
-
-    watermark: datetime | None = None
-    etag: str | None = None
-    depth: Depth = field(default_factory=Depth)
-
-
-def _newest_mark(connection: Connection, repo_id: int) -> _Mark:
-    query = (
-        select(WATERMARKS)
-        .where(WATERMARKS.c.repo_id == repo_id)
-        .order_by(WATERMARKS.c.id.desc())
-        .limit(1)
-    )
-    row = connection.execute(query).first()
-    if row is None:
-        return _Mark()
-    depth = Depth(back_to=row.back_to, after=row.back_after)
-    return _Mark(watermark=row.watermark, etag=row.etag, depth=depth)
+def _found_id(connection: Connection, repo: Repo) -> int | None:
+    return repositories.found_id(connection, source=repo.source, database_id=repo.database_id)
 
 
 def _pull_row(pull: PullRequest, raw: bytes, bundle: blobs.Bundle) -> dict[str, object]:
@@ -313,10 +221,3 @@ def _pull_row(pull: PullRequest, raw: bytes, bundle: blobs.Bundle) -> dict[str, 
         "raw": bundle.add(raw),
         "document": documents.PULL.dump(replace(pull, diff=b"")),
     }
-
-
-def _says_the_same(repo: Repo, document: str, *, age: timedelta) -> bool:
-    known = documents.REPO.load(document)
-    if age < FRESH:
-        known = replace(known, stars=repo.stars, languages=repo.languages)
-    return known == repo
