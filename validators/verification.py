@@ -7,6 +7,7 @@ be anything; then base, once, as a signal; then the probes. Every run has a fres
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
+from math import inf
 from time import monotonic
 
 from validators import grading
@@ -29,7 +30,7 @@ from validators.selection import runnable, selected
 from validators.testimony import PROCESS_DIED
 from validators.trial import Trial
 
-__all__ = ["conclude", "selected", "verify"]
+__all__ = ["conclude", "is_decided", "selected", "verify"]
 
 DIED_COLLECTING = "died_collecting_before"
 """What a mark begins with: so many before-runs died before they had collected any test."""
@@ -55,46 +56,47 @@ def verify(  # noqa: PLR0913 - all but the task say with what
     machinery failed: then nothing was decided.
     """
     selection = () if policy.whole_suite else runnable(test_files, task.test_patch)
-    required = [
-        Trial(phase=phase, attempt=attempt, patches=patches)
-        for attempt in range(1, policy.repeats + 1)
-        for phase, patches in (
-            (Phase.BEFORE, (task.test_patch,)),
-            (Phase.AFTER, (task.test_patch, task.patch)),
-        )
-    ]
-    probes = probes_of(task) if policy.probes else ()
+    required, probes = _required(task, policy), probes_of(task) if policy.probes else ()
     trials = (*required, Trial(phase=Phase.BASE), *probes)
     runs: list[Run] = []
-    probing_since = 0.0
-    cut_short = False
+    probing_until = inf
     with closing(
         runs_of(task.tree, environment, trials, selection=selection, engine=engine, turn=turn)
     ) as procession:
         for run in procession:
             runs.append(run)
             progress(f"{task.instance_id}: {len(runs)}/{len(trials)} {_name(run)}: {summary(run)}")
-            if len(runs) <= len(required) and (run.flaw is not None or not _hopeful(runs)):
+            if is_decided(runs, policy=policy):
                 break
             if len(runs) == len(required):
-                if not conclude(runs, policy=policy).accepted:
-                    break
-                probing_since = monotonic()
-            if (
-                len(required) < len(runs) < len(trials)
-                and monotonic() - probing_since > policy.probes_s
-            ):
-                cut_short = True
+                probing_until = monotonic() + policy.probes_s
+            elif monotonic() > probing_until:
                 break
     verdict = conclude(runs[: len(required)], policy=policy)
     verdict = replace(verdict, runs=tuple(runs[: len(required) + 1]))
     if not verdict.accepted or not probes:
         return verdict
     verdict = applied(verdict, runs[len(required) + 1 :])
-    if cut_short:
-        left = f"{NOT_PROBED}: {len(trials) - len(runs)} of {len(probes)}"
-        verdict = replace(verdict, marks=(*verdict.marks, left))
-    return verdict
+    left = len(trials) - len(runs)
+    mark = (f"{NOT_PROBED}: {left} of {len(probes)}",) if left else ()
+    return replace(verdict, marks=(*verdict.marks, *mark))
+
+
+def is_decided(runs: Sequence[Run], *, policy: Policy) -> bool:
+    """No further run can change the answer: it can no longer be "accepted". Pure.
+
+    `runs` are all so far, in the order of verification. Those after the last repeat (base and
+    probes) take an acceptance never back, whatever they say.
+    """
+    required = 2 * policy.repeats
+    if len(runs) > required:
+        return False
+    if len(runs) == required:
+        return not conclude(runs, policy=policy).accepted
+    return any(run.flaw is not None for run in runs) or not grading.can_still_be_accepted(
+        [run.results for run in runs if run.phase is Phase.BEFORE],
+        [run.results for run in runs if run.phase is Phase.AFTER],
+    )
 
 
 def conclude(runs: Sequence[Run], *, policy: Policy) -> Verdict:
@@ -128,6 +130,18 @@ def conclude(runs: Sequence[Run], *, policy: Policy) -> Verdict:
     )
 
 
+def _required(task: Task, policy: Policy) -> tuple[Trial, ...]:
+    """The runs that the answer needs: before, after, before, after …"""
+    return tuple(
+        Trial(phase=phase, attempt=attempt, patches=patches)
+        for attempt in range(1, policy.repeats + 1)
+        for phase, patches in (
+            (Phase.BEFORE, (task.test_patch,)),
+            (Phase.AFTER, (task.test_patch, task.patch)),
+        )
+    )
+
+
 def _name(run: Run) -> str:
     return run.variant or f"{run.phase} {run.attempt}"
 
@@ -137,13 +151,6 @@ def _died_collecting(runs: Sequence[Run]) -> tuple[str, ...]:
     before = [run for run in runs if run.phase is Phase.BEFORE]
     died = [run for run in before if not run.results and run.detail.startswith(PROCESS_DIED)]
     return (f"{DIED_COLLECTING}: {len(died)} of {len(before)}",) if died else ()
-
-
-def _hopeful(runs: Sequence[Run]) -> bool:
-    return grading.can_still_be_accepted(
-        [run.results for run in runs if run.phase is Phase.BEFORE],
-        [run.results for run in runs if run.phase is Phase.AFTER],
-    )
 
 
 def _detail(flaw: Flaw | None, found: grading.Transitions, runs: Sequence[Run]) -> str:

@@ -117,17 +117,45 @@ def test_nothing_required_resolves_nothing() -> None:
 
 
 STATUS = st.sampled_from(TestStatus)
+Runs = list[dict[str, TestResult]]
+PHASES = st.sampled_from(("", "setup", "call", "teardown", "collect"))
+
+
+def profiles(repeats: int) -> st.SearchStrategy[list[TestStatus]]:
+    """One test's statuses in runs of a phase: mostly the same in all, as chance alone never is."""
+    steady = st.sampled_from((P, F, P, F, MISSING, E, S)).map(lambda status: [status] * repeats)
+    varying = st.lists(st.sampled_from((P, F, MISSING)), min_size=repeats, max_size=repeats)
+    anything = st.lists(STATUS, min_size=repeats, max_size=repeats)
+    return st.one_of(steady, steady, varying, anything)
+
+
+@st.composite
+def both_phases(draw: st.DrawFn) -> tuple[Runs, Runs]:
+    """Some tests in all runs before and after; a few results share their id, or are of files."""
+    counts = (draw(st.integers(1, 3)), draw(st.integers(1, 3)))
+    phases: tuple[Runs, Runs] = ([{} for _ in range(counts[0])], [{} for _ in range(counts[1])])
+    for test in draw(st.lists(st.sampled_from("abcdef"), unique=True)):
+        plain = draw(st.sampled_from((True, True, False)))
+        for runs in phases:
+            for run, status in zip(runs, draw(profiles(len(runs))), strict=True):
+                if status is not MISSING:
+                    run[test] = TestResult(
+                        status=status,
+                        ambiguous=not plain and draw(st.booleans()),
+                        phase="call" if plain else draw(PHASES),
+                    )
+    return phases
+
+
+BOTH = both_phases()
 RUN = st.dictionaries(
-    st.sampled_from("abcdef"),
-    st.builds(TestResult, status=STATUS, ambiguous=st.booleans()),
+    st.sampled_from("abcdef"), st.builds(TestResult, status=st.sampled_from((P, F, *TestStatus)))
 )
-RUNS = st.lists(RUN, min_size=1, max_size=4)
 
 
-@given(RUNS, RUNS)
-def test_a_test_is_in_exactly_one_list(
-    before: list[Mapping[str, TestResult]], after: list[Mapping[str, TestResult]]
-) -> None:
+@given(BOTH)
+def test_a_test_is_in_exactly_one_list(both: tuple[Runs, Runs]) -> None:
+    before, after = both
     found = transitions(before, after)
     listed = [
         *found.fail_to_pass,
@@ -137,19 +165,39 @@ def test_a_test_is_in_exactly_one_list(
         *found.flaky,
         *(identifier for identifier, _ in found.left_out),
     ]
-    assert sorted(listed) == sorted({key for run in (*before, *after) for key in run})
+    tests = {
+        key for run in (*before, *after) for key, result in run.items() if result.phase != "collect"
+    }
+    assert sorted(listed) == sorted(tests)
 
 
-@given(RUNS, RUNS, st.randoms(use_true_random=False))
-def test_the_order_of_runs_does_not_matter(
-    before: list[Mapping[str, TestResult]], after: list[Mapping[str, TestResult]], rng: Random
-) -> None:
+@given(BOTH)
+def test_the_lists_hold_exactly_what_their_names_say(both: tuple[Runs, Runs]) -> None:
+    before, after = both
+    found = transitions(before, after)
+    for test in "abcdef":
+        runs = [run[test] for run in (*before, *after) if test in run]
+        was = [run[test].status if test in run else MISSING for run in before]
+        became = [run[test].status if test in run else MISSING for run in after]
+        fails = all(status in {F, E, T} for status in was) or all(s is MISSING for s in was)
+        real = any(result.phase != "collect" for result in runs)
+        real &= not any(result.ambiguous for result in runs)
+        fixed = all(status is P for status in became)
+        assert (test in found.fail_to_pass) == (real and fails and fixed)
+        assert (test in found.pass_to_pass) == (real and fixed and all(s is P for s in was))
+        assert (test in found.missing_before) == (
+            test in found.fail_to_pass and all(s is MISSING for s in was)
+        )
+
+
+@given(BOTH, st.randoms(use_true_random=False))
+def test_the_order_of_runs_does_not_matter(both: tuple[Runs, Runs], rng: Random) -> None:
     runs = [
         Run(
             phase=phase, attempt=number, results=results, image_digest="", started_at=WHEN,
             outcome=Outcome(exit_code=0, output=b""),
         )
-        for phase, found in ((Phase.BEFORE, before), (Phase.AFTER, after))
+        for phase, found in zip((Phase.BEFORE, Phase.AFTER), both, strict=True)
         for number, results in enumerate(found, 1)
     ]  # fmt: skip
     shuffled = rng.sample(runs, len(runs))
@@ -158,12 +206,11 @@ def test_the_order_of_runs_does_not_matter(
     assert [getattr(ours, name) for name in names] == [getattr(theirs, name) for name in names]
 
 
-@given(RUNS, RUNS, RUN)
+@given(BOTH, RUN)
 def test_stopping_early_never_loses_an_instance(
-    before: list[Mapping[str, TestResult]],
-    after: list[Mapping[str, TestResult]],
-    more: Mapping[str, TestResult],
+    both: tuple[Runs, Runs], more: dict[str, TestResult]
 ) -> None:
+    before, after = both
     if not can_still_be_accepted(before, after):
         assert not transitions([*before, more], after).fail_to_pass
         assert not transitions(before, [*after, more]).fail_to_pass

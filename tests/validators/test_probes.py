@@ -4,8 +4,11 @@ import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.toy import RECIPE, Repository, Toy, environment_of, task_of
 from validators.engines import DockerEngine
@@ -23,7 +26,17 @@ from validators.model import (
     Tree,
     Verdict,
 )
-from validators.probes import CLOCK, HASH_SEED, HUNK, ORDER, OWNER, REMARK, applied, probes_of
+from validators.probes import (
+    CLOCK,
+    HASH_SEED,
+    HUNK,
+    ORDER,
+    OWNER,
+    REMARK,
+    SURROUNDINGS,
+    applied,
+    probes_of,
+)
 from validators.verification import verify
 
 WHEN = datetime(2024, 1, 2, tzinfo=UTC)
@@ -84,6 +97,37 @@ def test_hunks_that_no_test_notices_are_marked() -> None:
     ]
     assert applied(VERDICT, runs).marks == ("unnoticed_hunks: 1 of 2",)
     assert applied(VERDICT, runs[:1]).marks == ()
+
+
+TESTS = st.lists(st.sampled_from("abcdef"), unique=True, max_size=6)
+ANSWERS = st.lists(
+    st.builds(
+        lambda variant, flaw, statuses: probe(variant, flaw, **statuses),
+        st.sampled_from((*sorted(SURROUNDINGS), REMARK, f"{HUNK}1 of 2", f"{HUNK}2 of 2")),
+        st.sampled_from((None, None, None, *Flaw)),
+        st.dictionaries(st.sampled_from("abcdefg"), st.sampled_from(TestStatus)),
+    ),
+    max_size=5,
+    unique_by=lambda run: run.variant,
+)
+
+
+@given(TESTS, st.integers(1, 6), ANSWERS, st.randoms(use_true_random=False))
+def test_probes_only_take_tests_out_in_whatever_order_they_come(
+    tests: list[str], fixed: int, probes: list[Run], rng: Random
+) -> None:
+    """A test is in at most one list, and never in one in which it was not before."""
+    verdict = Verdict(fail_to_pass=("z", *tests[:fixed]), pass_to_pass=tuple(tests[fixed:]))
+    after = applied(verdict, probes)
+    out = [test for test, _ in after.left_out]
+    assert sorted((*after.fail_to_pass, *out, *after.pass_to_pass)) == sorted(["z", *tests])
+    assert set(after.fail_to_pass) <= set(verdict.fail_to_pass)
+    assert set(after.pass_to_pass) <= set(verdict.pass_to_pass)
+    assert after.accepted is bool(after.fail_to_pass)
+    other = applied(verdict, rng.sample(probes, len(probes)))
+    assert (other.fail_to_pass, other.pass_to_pass) == (after.fail_to_pass, after.pass_to_pass)
+    assert (other.flaw, sorted(other.marks)) == (after.flaw, sorted(after.marks))
+    assert [test for test, _ in other.left_out] == out
 
 
 def changed(*numbers: int) -> str:

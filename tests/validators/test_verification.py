@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.fakes.engine import FakeEngine, Script, events, passing
 from validators.errors import EngineUnavailableError
@@ -18,13 +20,16 @@ from validators.model import (
     Phase,
     Policy,
     Recipe,
+    Run,
     Task,
+    TestResult,
+    TestStatus,
     Tree,
     Verdict,
 )
 from validators.probes import CLOCK, HASH_SEED, ORDER, OWNER, PLACE
 from validators.selection import runnable, selected
-from validators.verification import verify
+from validators.verification import conclude, is_decided, verify
 from validators.worktree import AFTERWARDS_FAILED
 
 IMAGE = Image(digest="sha256:1", tag="t:1")
@@ -175,6 +180,81 @@ def test_stops_when_nothing_can_be_fixed() -> None:
     verdict, engine = check(AFTER, AFTER, AFTER, AFTER)
     assert verdict.flaw is Flaw.NO_FAIL_TO_PASS
     assert len(engine.tested) == 2
+
+
+FAILS, PASSES = {"a": TestStatus.FAILED}, {"a": TestStatus.PASSED}
+SAID = st.one_of(
+    st.sampled_from((FAILS, PASSES)),
+    st.dictionaries(st.sampled_from("abc"), st.sampled_from(TestStatus)),
+)
+
+
+@st.composite
+def repeated(draw: st.DrawFn) -> list[Run]:
+    """All runs that an answer needs: each as a fix would have it, or anything, or flawed."""
+    runs = []
+    for number in range(2 * QUICK.repeats):
+        usual = draw(st.sampled_from((True, True, True, False)))
+        said = (FAILS, PASSES)[number % 2] if usual else draw(SAID)
+        flaw = None if usual else draw(st.sampled_from((None, None, *Flaw)))
+        runs.append(made(number, said, flaw))
+    return runs
+
+
+def made(number: int, statuses: Mapping[str, TestStatus], flaw: Flaw | None = None) -> Run:
+    """The run of that number, from 0, as verification orders them."""
+    return Run(
+        phase=(Phase.BEFORE, Phase.AFTER)[number % 2],
+        attempt=number // 2 + 1,
+        results={test: TestResult(status=status) for test, status in statuses.items()},
+        outcome=Outcome(exit_code=0, output=b""),
+        image_digest="",
+        started_at=WHEN,
+        flaw=flaw,
+    )
+
+
+@given(repeated())
+def test_stopping_as_soon_as_it_is_decided_gives_the_answer_of_all_runs(runs: list[Run]) -> None:
+    stopped = any(is_decided(runs[:n], policy=QUICK) for n in range(1, len(runs) + 1))
+    assert stopped is not conclude(runs, policy=QUICK).accepted
+
+
+@pytest.mark.parametrize(
+    ("said", "decided"),
+    [
+        ([], False),
+        ([PASSES], False),  # one run tells nothing of the other phase
+        ([FAILS, PASSES], False),
+        ([FAILS, FAILS], True),
+        ([PASSES, PASSES], True),
+        ([FAILS, PASSES, PASSES], True),
+        ([FAILS, PASSES, FAILS], False),
+        ([FAILS, PASSES, FAILS, FAILS], True),
+        ([FAILS, PASSES, FAILS, PASSES], False),  # accepted: base and probes are still to come
+        ([FAILS, PASSES, FAILS, PASSES, {}], False),
+        ([FAILS, PASSES, FAILS, PASSES, PASSES, FAILS], False),
+    ],
+)
+def test_when_it_is_decided(said: list[Mapping[str, TestStatus]], decided: bool) -> None:
+    runs = [made(number, statuses) for number, statuses in enumerate(said)]
+    assert is_decided(runs, policy=QUICK) is decided
+
+
+def test_a_repeat_that_takes_the_last_fix_away_spares_the_others() -> None:
+    said = [FAILS, PASSES, FAILS, FAILS]
+    runs = [made(number, statuses) for number, statuses in enumerate(said)]
+    assert is_decided(runs, policy=FULL)
+    assert not is_decided(runs[:3], policy=FULL)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_flaw_decides_at_once_but_not_after_the_last_repeat(number: int) -> None:
+    runs = [made(n, (FAILS, PASSES)[n % 2]) for n in range(4)]
+    runs[number] = made(number, {}, Flaw.COUNTS_DISAGREE)
+    assert is_decided(runs[: number + 1], policy=QUICK)
+    good = [made(n, (FAILS, PASSES)[n % 2]) for n in range(4)]
+    assert not is_decided([*good, runs[number]], policy=QUICK)
 
 
 def test_flaky_fix_is_flaky() -> None:
