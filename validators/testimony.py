@@ -8,7 +8,7 @@ from validators.errors import UnknownRecipeError
 from validators.languages import LANGUAGES
 from validators.languages.python.report import printed_counts
 from validators.model import Environment, Flaw, Outcome, Phase, Run, TestResult, TestStatus
-from validators.transcript import DIED, Transcript, read_transcript
+from validators.transcript import DIED, Transcript, events, read_transcript
 
 PROCESS_DIED = "the process died"
 """What the detail of a run begins with whose test process ended without saying so."""
@@ -31,8 +31,8 @@ def judge(executed: Executed, environment: Environment, *, phase: Phase) -> Run:
     read = LANGUAGES[recipe.language].read_report.get(recipe.runner)
     if read is None:
         raise UnknownRecipeError(f"Nothing reads the reports of the runner {recipe.runner!r}.")
-    transcript = read_transcript(executed.report)
-    results = read(executed.report)
+    records = events(executed.report)
+    transcript, results = read_transcript(records), read(records)
     if executed.outcome.timed_out:
         results = {key: _stopped(result) for key, result in results.items()}
     flaw, detail = _flaw(executed, transcript, results, phase=phase, runner=recipe.runner)

@@ -1,12 +1,13 @@
 """What arrived through the report pipe: records of `reporter.py`, checked by nonce, put together.
 
-`authentic` keeps what bears the run's nonce and gives plain JSON lines (what logs store and what
-`Language.read_report` takes). `read_transcript` says how far the run came.
+`authentic` keeps what bears the run's nonce and gives plain JSON lines (what logs store); `events`
+parses them, once a run. `read_transcript` says of them how far the run came, `Language.read_report`
+what became of each test.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 Event = Mapping[str, object]
@@ -60,8 +61,12 @@ def authentic(raw: bytes, nonce: str) -> tuple[bytes, int]:
     return b"".join(line + b"\n" for line in whole), foreign
 
 
-def events(report: bytes) -> Iterator[Event]:
-    """The records in order; lines that are no JSON object are skipped."""
+def events(report: bytes) -> Sequence[Event]:
+    """The records of JSON lines, in order; lines that are no JSON object are skipped."""
+    return tuple(_parsed(report))
+
+
+def _parsed(report: bytes) -> Iterator[Event]:
     for line in report.splitlines():
         try:
             event = json.loads(line)
@@ -134,11 +139,11 @@ def _whole(event: Event, name: str) -> int | None:
     return value if isinstance(value, int) and abs(value) < _INVENTED else None
 
 
-def read_transcript(report: bytes) -> Transcript:
-    """How far the run came, from JSON lines as `authentic` gives them."""
+def read_transcript(records: Sequence[Event]) -> Transcript:
+    """How far the run came."""
     everything: dict[object, list[Event]] = {}
     seen: Counter[str] = Counter()
-    for event in events(report):
+    for event in records:
         everything.setdefault(event["event"], []).append(event)
         name = category(event)
         if name is not None:

@@ -83,7 +83,7 @@ def test_test_files_are_tests_in_their_order(language: Language, files: Mapping[
 
 def test_an_empty_report_shows_no_tests(language: Language) -> None:
     for read in language.read_report.values():
-        assert read(b"") == {}
+        assert read(()) == {}
 
 
 @pytest.mark.parametrize("failure_class", FailureClass)

@@ -4,12 +4,13 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from validators.languages.base import ReportReader
 from validators.model import TestResult
-from validators.transcript import Transcript, authentic, read_transcript
+from validators.transcript import Event, Transcript, authentic, events, read_transcript
 
 NONCE = "0123456789abcdef"
 REPORTER = Path(__file__).parents[2] / "validators" / "reporter.py"
@@ -24,23 +25,19 @@ class Reported:
     raw: bytes
 
     @property
-    def report(self) -> bytes:
-        return authentic(self.raw, NONCE)[0]
+    def records(self) -> Sequence[Event]:
+        return events(authentic(self.raw, NONCE)[0])
 
     @property
     def transcript(self) -> Transcript:
-        return read_transcript(self.report)
+        return read_transcript(self.records)
 
-    def results(
-        self, reader: Callable[[bytes], Mapping[str, TestResult]]
-    ) -> Mapping[str, TestResult]:
-        return reader(self.report)
+    def results(self, reader: ReportReader) -> Mapping[str, TestResult]:
+        return reader(self.records)
 
-    def statuses(
-        self, reader: Callable[[bytes], Mapping[str, TestResult]]
-    ) -> Mapping[str, tuple[str, str]]:
+    def statuses(self, reader: ReportReader) -> Mapping[str, tuple[str, str]]:
         """Test id → (status, phase)."""
-        return {key: (str(r.status), r.phase) for key, r in reader(self.report).items()}
+        return {key: (str(r.status), r.phase) for key, r in self.results(reader).items()}
 
 
 def _drain(pipe: Path, into: list[bytes]) -> None:

@@ -10,7 +10,6 @@ import pytest
 from tests.fakes.pipe import NONCE, Reported, run_reported
 from validators.languages.python.report import READERS
 from validators.model import TestStatus
-from validators.transcript import events
 
 READ = READERS["pytest"]
 
@@ -287,7 +286,7 @@ def test_fork():
 """
     )
     reported = run_reported(project, "-q", "-W", "ignore")
-    ends = [e for e in events(reported.report) if e["event"] == "end"]
+    ends = [e for e in reported.records if e["event"] == "end"]
     assert len(ends) == 1
     assert reported.statuses(READ) == {"test_fork.py::test_fork": ("passed", "call")}
 
@@ -429,5 +428,5 @@ def test_a():
     )
     reported = run_reported(project, "-q")
     assert reported.statuses(READ) == {"test_forge.py::test_a": ("failed", "call")}
-    assert json.loads(reported.report.splitlines()[0])["event"] == "begin"
+    assert reported.records[0]["event"] == "begin"
     assert b"0000000000000000 ." in reported.raw

@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.engine import passing
 from validators.languages import LANGUAGES
-from validators.transcript import authentic, read_transcript
+from validators.transcript import authentic, events, read_transcript
 
 READ = LANGUAGES["python"].read_report["pytest"]
 GOOD = b"".join(json.dumps(record).encode() + b"\n" for record in passing("t.py::a"))
@@ -30,8 +30,9 @@ GOOD = b"".join(json.dumps(record).encode() + b"\n" for record in passing("t.py:
 def test_no_record_raises(line: bytes) -> None:
     """What raised would be called the machine's failure, and keep a patch out of the score."""
     for report in (GOOD + line + b"\n", line + b"\n" + GOOD):
-        transcript = read_transcript(report)
-        assert "t.py::a" in READ(report)
+        records = events(report)
+        transcript = read_transcript(records)
+        assert "t.py::a" in READ(records)
         assert len(str((transcript.collected, transcript.counts, transcript.ended_with))) < 200
 
 
@@ -40,7 +41,7 @@ def test_what_no_database_takes_is_escaped() -> None:
         "event": "phase", "id": "t.py::a", "when": "call", "outcome": "failed",
         "message": "\ud800 is not \0 but \U0001f600",
     }  # fmt: skip
-    found = READ(GOOD + json.dumps(record).encode() + b"\n")["t.py::a"]
+    found = READ(events(GOOD + json.dumps(record).encode() + b"\n"))["t.py::a"]
     assert found.message == "\\ud800 is not \\x00 but \U0001f600"
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 
 from validators.model import BuildFailure, Diagnosis, Recipe, TestResult, Verdict
+from validators.transcript import Event
 
 
 class FileClass(StrEnum):
@@ -20,6 +21,10 @@ class FileClass(StrEnum):
     OTHER = "other"
 
 
+ReportReader = Callable[[Sequence[Event]], Mapping[str, TestResult]]
+"""Our reporter's records → test id → result. No records: no tests."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
     """One language.
@@ -29,7 +34,7 @@ class Language:
     `repair`: a recipe, what went wrong with it → the recipes worth trying next (maybe none).
     `diagnose`: a verdict, the tree's files (texts of manifests only) → what its tests miss.
     `test_files`: of the test patch's paths, those a runner can be pointed at, in order.
-    `read_report`: by test runner, our reporter's bytes → test id → result.
+    `read_report`: by test runner, our reporter's records → test id → result.
     `versions`: the interpreters that a recipe may ask for.
     """
 
@@ -41,4 +46,4 @@ class Language:
     repair: Callable[[Recipe, BuildFailure | Verdict, Mapping[str, str]], Sequence[Recipe]]
     diagnose: Callable[[Verdict, Mapping[str, str]], Diagnosis | None]
     test_files: Callable[[Sequence[str], Recipe], Sequence[str]]
-    read_report: Mapping[str, Callable[[bytes], Mapping[str, TestResult]]]
+    read_report: Mapping[str, ReportReader]

@@ -7,11 +7,12 @@ the process died; collected tests that never started were not run.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from validators.languages.base import ReportReader
 from validators.model import TestResult, TestStatus
-from validators.transcript import DIED, Event, events, strings, text
+from validators.transcript import DIED, Event, strings, text
 
 _FIXTURES = ("setUpClass (", "tearDownClass (", "setUpModule (", "tearDownModule (")
 """How unittest names what failed around tests instead of in one."""
@@ -138,13 +139,12 @@ def _tests(records: Sequence[Event]) -> tuple[dict[str, _Sofar], Counter[str]]:
     return tests, shared
 
 
-def read_report(report: bytes) -> Mapping[str, TestResult]:
-    """Result by test id, in the order of collection, from JSON lines of the reporter.
+def read_report(records: Sequence[Event]) -> Mapping[str, TestResult]:
+    """Result by test id, in the order of collection, from the records of the reporter.
 
     What could not be collected is in it under its collector's id (a file, a module), with phase
     "collect": ERROR when it failed, SKIPPED when it skipped itself.
     """
-    records = tuple(events(report))
     tests, shared = _tests(records)
     ended = any(event["event"] == "end" for event in records)
     results = {
@@ -161,7 +161,7 @@ def read_report(report: bytes) -> Mapping[str, TestResult]:
     return results
 
 
-READERS: Mapping[str, Callable[[bytes], Mapping[str, TestResult]]] = {
+READERS: Mapping[str, ReportReader] = {
     "pytest": read_report,
     "unittest": read_report,
     "django": read_report,
