@@ -49,11 +49,10 @@ def examine(  # noqa: PLR0913 - all but the task say with what
     examination. `turn` is held while tests run. Raises EngineUnavailableError when the machine
     failed.
     """
-    language = LANGUAGES.get(task.language)
-    if language is None:
-        raise UnknownRecipeError(f"No language is called {task.language}; see LANGUAGES.")
-    bench = _Bench(language, task, _files(task), engine, policy, settings, progress, turn)
-    proposals = bench.proposals()
+    language = _language(task)
+    files = _files(task)
+    bench = _Bench(language, task, files, engine, policy, settings, progress, turn)
+    proposals = _proposals(language, files, task)
     queue = [*(_dated(recipe, task, proposals) for recipe in stored), *proposals]
     tried: dict[Recipe, Attempt] = {}
     while queue and len(tried) < settings.attempts:
@@ -77,6 +76,11 @@ def examine(  # noqa: PLR0913 - all but the task say with what
     )
 
 
+def proposed(task: Task) -> Sequence[Recipe]:
+    """The recipes that the tree itself proposes, the likeliest first. Nothing is built."""
+    return _proposals(_language(task), _files(task), task)
+
+
 @dataclass(frozen=True, slots=True)
 class _Bench:
     """One task on one engine."""
@@ -90,16 +94,9 @@ class _Bench:
     progress: Progress
     turn: AbstractContextManager[object] | None
 
-    def proposals(self) -> Sequence[Recipe]:
-        """The language's recipes for base, tests and fix together."""
-        return self.language.propose_recipes(
-            self.manifests(), list(self.files), self.task.merged_at
-        )
-
     def manifests(self) -> Mapping[str, str]:
         """The files that the language wants to read, as they are after tests and fix."""
-        wanted = self.language.manifest_paths(list(self.files))
-        return {path: self.files[path] for path in wanted}
+        return _manifests(self.language, self.files)
 
     def attempt(self, recipe: Recipe) -> Attempt:
         """Build, and verify what was built."""
@@ -157,6 +154,22 @@ class _Bench:
     def _texts(self) -> Mapping[str, str]:
         """Every path of the tree, with the text of manifests only."""
         return dict.fromkeys(self.files, "") | dict(self.manifests())
+
+
+def _language(task: Task) -> Language:
+    language = LANGUAGES.get(task.language)
+    if language is None:
+        raise UnknownRecipeError(f"No language is called {task.language}; see LANGUAGES.")
+    return language
+
+
+def _proposals(language: Language, files: Mapping[str, str], task: Task) -> Sequence[Recipe]:
+    """The language's recipes for base, tests and fix together."""
+    return language.propose_recipes(_manifests(language, files), list(files), task.merged_at)
+
+
+def _manifests(language: Language, files: Mapping[str, str]) -> Mapping[str, str]:
+    return {path: files[path] for path in language.manifest_paths(list(files))}
 
 
 def _files(task: Task) -> Mapping[str, str]:

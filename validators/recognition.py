@@ -16,6 +16,9 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPTION = re.compile(
     r"--group[\s=]+\S+|(-r|-c|--requirement|--constraint)[\s=]*\S.*|(-e\s+)?\.(\[[^\]]*\])?(\s*;.*)?"
 )
+_COMMENT = re.compile(r"(^|\s)#.*")
+_HASH = re.compile(r"sha(256|384|512):[0-9a-f]{64,128}\s*")
+_SHOWN = 60
 
 TIMEOUT_S_MAX = 7 * 24 * 3600
 MEMORY_MB_MIN, MEMORY_MB_MAX = 64, 1 << 20
@@ -64,6 +67,9 @@ def complaints(recipe: Recipe) -> Iterator[str]:
     for field, number, least, most in numbers:
         if not least <= number <= most:
             yield f"{field}: it must be from {least} to {most}."
+    if not recipe.test_cmd.strip():
+        yield "test_cmd: it is empty; give the command that runs the tests, or leave it out."
+    yield from _lock_complaints(recipe.lock or "")
     for field, word in _commands(recipe):
         if "\0" in word or any("\ud800" <= char <= "\udfff" for char in word):
             yield f"{field}: {word!r} holds a character that no command line can."
@@ -77,6 +83,28 @@ def _commands(recipe: Recipe) -> Iterator[tuple[str, str]]:
     yield from (("pre_install", line) for line in recipe.pre_install)
     yield from (("source_paths", path) for path in recipe.source_paths)
     yield from (("env_vars", value) for _, value in recipe.env_vars)
+
+
+def _lock_complaints(lock: str) -> Iterator[str]:
+    """What the installer would refuse in the first line that is no pin with its hashes."""
+    lines = (_COMMENT.sub("", line).strip() for line in lock.replace("\\\n", " ").splitlines())
+    wrong = next((line for line in lines if line and not _is_pin(line)), None)
+    if wrong is not None:
+        shown = wrong if len(wrong) <= _SHOWN else f"{wrong[:_SHOWN]}…"
+        yield (
+            f"lock: {shown!r} is no pin with its hash, as name==1.2 --hash=sha256:0a1b…; without "
+            "`lock` the requirements are resolved anew."
+        )
+
+
+def _is_pin(line: str) -> bool:
+    words, *hashes = re.split(r"\s+--hash[=\s]", line)
+    try:
+        requirement = Requirement(words)
+    except InvalidRequirement:
+        return False
+    pinned = re.fullmatch(r"===?[^*,=]+", str(requirement.specifier))
+    return bool(pinned and hashes) and all(map(_HASH.fullmatch, hashes))
 
 
 def _is_requirement(line: str) -> bool:

@@ -1,30 +1,28 @@
 """`miner recipes`: how a repository is built and tested, where inference needs a hand."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 
 from miner.cli import exits
 from miner.cli.options import AuthorOption, JsonOption
 from miner.cli.options import author as known_author
+from miner.cli.recipe_files import beginning, document, read_recipe
 from miner.cli.repos import check_known, check_name, stranger
 from miner.cli.speech import complain, live, progress, say, say_json, table
 from miner.cli.stages import P2POption
 from miner.cli.trees import trees
 from miner.cli.wiring import House
 from miner.errors import ConfigError
-from miner.jsontext import parsed
-from miner.model import StoredRecipe
-from miner.publish.row import GivenRecipe
+from miner.model import Candidate, StoredRecipe
+from miner.store.evidence import StoredExamination
 from validators import workshop
-from validators.errors import UnknownRecipeError
+from validators.examination import proposed
 from validators.model import Attempt, Examination, Recipe, Task
-from validators.recognition import complaints, recognise
 
 GROUP = typer.Typer(no_args_is_help=True, help="How a repository is built and tested.")
-RECIPE: TypeAdapter[Recipe] = TypeAdapter(GivenRecipe)
 TAIL_CHARS = 4000
 """So much of a log's end is told."""
 
@@ -34,7 +32,8 @@ ACCEPTED = "accepted"
 RepoArgument = Annotated[str, typer.Argument(help="The repository: owner/name.")]
 InstanceArgument = Annotated[str, typer.Argument(help="An instance or candidate: owner__name-123.")]
 FileArgument = Annotated[
-    Path, typer.Argument(help="A JSON file with the fields of install_config that you set.")
+    Path,
+    typer.Argument(help="JSON with the fields that you set; `recipes propose` prints a beginning."),
 ]
 TryPolicyOption = Annotated[str, typer.Option("--policy", help="quick or full.", metavar="NAME")]
 
@@ -80,6 +79,26 @@ def set_recipe(repo: RepoArgument, file: FileArgument, author: AuthorOption = No
     say(f"stored; `miner verify --repo {repo}` uses it")
 
 
+@GROUP.command("propose")
+def propose(instance_id: InstanceArgument) -> None:
+    """Print a recipe to start from, as JSON: the one that got farthest, else the tree's first.
+
+    It has no lock and no date, so that each candidate's own hold.
+    """
+    house = House.of_environment()
+    candidate, examinations = _candidate(house, instance_id)
+    tried = [attempt for one in examinations[:1] for attempt in one.examination.attempts]
+    proposals = proposed(_task(house, candidate))
+    if tried:
+        recipe, what = tried[-1].recipe, f"got farthest of {len(tried)} tried: {tried[-1].reason}"
+    elif proposals:
+        recipe, what = proposals[0], f"the first of {len(proposals)} that its tree proposes"
+    else:
+        raise ConfigError(f"{instance_id} was not verified yet, and its tree proposes no recipe.")
+    complain(f"{instance_id}: {what}")
+    say_json(beginning(recipe, beside=proposals))
+
+
 @GROUP.command("try")
 def try_recipe(
     instance_id: InstanceArgument,
@@ -93,20 +112,8 @@ def try_recipe(
     Exit code 1 unless this recipe is accepted as it is, whatever a repaired one says.
     """
     house, recipe = House.of_environment(), read_recipe(file)
-    with house.store() as store:
-        found = store.admin.evidence(instance_id)
-    candidate = found.candidate if found else None
-    if candidate is None:
-        raise ConfigError(f"There is no candidate {instance_id!r}; `miner funnel` counts them.")
-    task = Task(
-        instance_id=instance_id,
-        repo=candidate.repo,
-        tree=trees(house)(candidate),
-        patch=candidate.patch,
-        test_patch=candidate.test_patch,
-        merged_at=candidate.merged_at,
-        language=candidate.language,
-    )
+    candidate, _ = _candidate(house, instance_id)
+    task = _task(house, candidate)
     bars = progress()
     bars.start("try", total=None)
     bench = house.workshop()
@@ -116,12 +123,44 @@ def try_recipe(
     finally:
         bench.close()
         bars.end("try")
-    verdict, yours = examination.verdict, of_the_given(examination)
+    yours = of_the_given(examination)
     if as_json:
-        say_json({"flaw": verdict.flaw, "fail_to_pass": verdict.fail_to_pass, "your_recipe": yours})
+        say_json(tried_document(examination, proposed(task)))
     else:
         tell_tried(examination)
     raise typer.Exit(exits.OK if yours == ACCEPTED else exits.DIFFERS)
+
+
+def tried_document(examination: Examination, proposals: Sequence[Recipe]) -> dict[str, object]:
+    """What came of it, and the recipe that decided, as `recipes set` reads it."""
+    verdict, attempts = examination.verdict, examination.attempts
+    return {
+        "flaw": verdict.flaw,
+        "fail_to_pass": verdict.fail_to_pass,
+        "your_recipe": of_the_given(examination),
+        "recipe": beginning(attempts[-1].recipe, beside=proposals) if attempts else None,
+    }
+
+
+def _candidate(house: House, instance_id: str) -> tuple[Candidate, Sequence[StoredExamination]]:
+    """A candidate and how it was examined, newest first. ConfigError when there is none."""
+    with house.store() as store:
+        found = store.admin.evidence(instance_id)
+    if found is None or found.candidate is None:
+        raise ConfigError(f"There is no candidate {instance_id!r}; `miner funnel` counts them.")
+    return found.candidate, found.examinations
+
+
+def _task(house: House, candidate: Candidate) -> Task:
+    return Task(
+        instance_id=candidate.instance_id,
+        repo=candidate.repo,
+        tree=trees(house)(candidate),
+        patch=candidate.patch,
+        test_patch=candidate.test_patch,
+        merged_at=candidate.merged_at,
+        language=candidate.language,
+    )
 
 
 def of_the_given(examination: Examination) -> str:
@@ -183,51 +222,10 @@ def tell_attempts(attempts: tuple[Attempt, ...]) -> None:
     )
 
 
-def read_recipe(file: Path) -> Recipe:
-    """A recipe from JSON. ConfigError with file, field and reason.
-
-    UnknownRecipeError when this version could do nothing with it.
-    """
-    recipe = _recipe(file, _document_of(file))
-    try:
-        recognise(recipe)
-    except UnknownRecipeError as error:
-        raise UnknownRecipeError(f"{file}: {error}") from error
-    return recipe
-
-
-def _document_of(file: Path) -> dict[str, object]:
-    try:
-        document = parsed(file.read_bytes())
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise ConfigError(f"{file} is not JSON ({error}).") from error
-    if not isinstance(document, dict):
-        raise ConfigError(f"{file}: a JSON object is expected.")
-    return document
-
-
-def _recipe(file: Path, document: dict[str, object]) -> Recipe:
-    unknown = sorted(set(document) - set(Recipe.__dataclass_fields__))
-    if unknown:
-        raise ConfigError(f"{file}: {unknown[0]} is no field of a recipe.")
-    try:
-        recipe = RECIPE.validate_python({"language": "python", "origin": "maintainer", **document})
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = "".join(f"{part}: " for part in first["loc"][:1])
-        reason = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{file}: {field}{reason}.") from error
-    if (complaint := next(complaints(recipe), None)) is not None:
-        raise ConfigError(f"{file}: {complaint}")
-    return recipe
-
-
 def _document(row: StoredRecipe) -> dict[str, object]:
     return {
         "author": row.author,
         "made_at": row.made_at,
         "environment_key": row.environment_key,
-        "recipe": RECIPE.dump_python(row.recipe, mode="json"),
+        "recipe": document(row.recipe),
     }

@@ -17,12 +17,14 @@ class Books:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._counts: Counter[str] = Counter()
+        self._failed: set[str] = set()  # instance ids that stay due, as the machinery failed
         self._row = 0  # failures of the machinery without a result between them
         self._last_error: str | None = None
         self.given_up: str | None = None  # why nothing more is begun
 
     def kept(self, examined: Examined) -> None:
-        """A result was stored."""
+        """A result was stored, whatever failed before it."""
+        self._failed.discard(examined.candidate.instance_id)
         rejected = examined.rejection
         self._counts["accepted" if rejected is None else rejected.gate] += 1
         self._row = 0
@@ -30,13 +32,14 @@ class Books:
 
     def lease_lost(self, candidate: Candidate) -> None:
         """A result came too late to be stored."""
+        self._failed.discard(candidate.instance_id)
         self._counts["lease_lost"] += 1
         self._row = 0
         self._tell(candidate, "the lease was lost; another worker has it")
 
     def stays_due(self, candidate: Candidate, error: str) -> None:
         """It could not be verified, which says nothing of the others."""
-        self._counts["machinery_failed"] += 1
+        self._failed.add(candidate.instance_id)
         self._last_error = error
         self._tell(candidate, f"stays due: {error}")
 
@@ -48,15 +51,15 @@ class Books:
             self.given_up = error
 
     def report(self, *, started_at: datetime, ended_at: datetime) -> StageReport:
-        """All of it."""
-        counts = self._counts
+        """All of it, in candidates: one that failed twice is one to try again."""
+        counts = self._counts + Counter(machinery_failed=len(self._failed))
         retried = counts["machinery_failed"] + counts["lease_lost"]
         return StageReport(
             stage=Stage.VERIFY,
             done=counts["accepted"],
             rejected=counts.total() - counts["accepted"] - retried,
             retried=retried,
-            counts={name: count for name, count in sorted(counts.items()) if count},
+            counts=dict(sorted(counts.items())),
             started_at=started_at,
             ended_at=ended_at,
         )

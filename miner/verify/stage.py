@@ -127,9 +127,8 @@ class _Shift:
         report = self.books.report(started_at=started_at, ended_at=self.now())
         why = self.books.trouble(report)
         if why is not None:
-            raise IncompleteError(
-                f"{report.retried} tasks could not be verified: {why}", report=report
-            )
+            tasks = "1 task" if report.retried == 1 else f"{report.retried} tasks"
+            raise IncompleteError(f"{tasks} could not be verified: {why}", report=report)
         return report
 
     def _fill(self, repo: str | None, limit: int, in_flight: int) -> bool:

@@ -39,6 +39,9 @@ WORDS = replace(
     apt=("libcairo2", "g++", "libstdc++6"),
     env_vars=(("A_B", "$(c)"),),
     cutoff_exempt=(("ruamel.yaml", datetime(2024, 1, 1, tzinfo=UTC)),),
+    lock=f"# by hand\na-b[c]==1.0 \\\n    --hash=sha256:{64 * 'a'} \\\n"
+    f"    --hash=sha256:{64 * 'b'}\n"
+    f"    # via x\nc==2!1.0+local ; python_version > '3' --hash=sha512:{128 * 'c'}\n",
 )
 
 
@@ -60,6 +63,13 @@ def test_an_honest_recipe_is_told_nothing() -> None:
         (replace(WORDS, memory_mb=10**12), "memory_mb"),
         (replace(WORDS, timeout_s=10**12), "timeout_s"),
         (replace(WORDS, test_cmd="pytest \0"), "test_cmd"),
+        (replace(WORDS, test_cmd=" "), "test_cmd: it is empty"),
+        (replace(WORDS, lock="a==1"), "lock: 'a==1' is no pin with its hash"),
+        (replace(WORDS, lock="[[package]]\nname = 'a'\n"), "lock: '[[package]]'"),
+        (replace(WORDS, lock=f"a>=1 --hash=sha256:{64 * 'a'}"), "lock: 'a>=1 --hash"),
+        (replace(WORDS, lock=f"a==1.* --hash=sha256:{64 * 'a'}"), "lock: 'a==1.* --hash"),
+        (replace(WORDS, lock="a==1 --hash=sha256:0"), "lock: 'a==1 --hash=sha256:0'"),
+        (replace(WORDS, lock=f"-r x\n{WORDS.lock}"), "lock: '-r x'"),
         (replace(WORDS, pre_install=("echo \ud800",)), "pre_install"),
     ],
 )

@@ -1,6 +1,7 @@
 """Commands that need neither GitHub nor an engine, on a real database."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,24 @@ def test_a_persons_recipe_is_stored(miner: Miner, db: Database, tmp_path: Path) 
     assert narrow.code == exits.WRONG_INPUT
 
 
+def test_one_word_stands_for_a_list_of_it_and_an_object_for_pairs(
+    miner: Miner, db: Database, tmp_path: Path
+) -> None:
+    loose = {
+        "python": "3.9",
+        "apt": "gcc",
+        "requirements": ".[test]",
+        "env_vars": {"A": "b", "C": "d=e"},
+        "cutoff_exempt": {"wheel": "2024-05-01T00:00:00Z"},
+    }
+    (tmp_path / "r.json").write_text(json.dumps(loose))
+    assert miner("recipes", "set", "o/r", "r.json").code == exits.OK
+    (row,) = db.admin.recipes("o/r")
+    assert (row.recipe.apt, row.recipe.requirements) == (("gcc",), (".[test]",))
+    assert row.recipe.env_vars == (("A", "b"), ("C", "d=e"))
+    assert row.recipe.cutoff_exempt == (("wheel", datetime(2024, 5, 1, tzinfo=UTC)),)
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -48,6 +67,12 @@ def test_a_persons_recipe_is_stored(miner: Miner, db: Database, tmp_path: Path) 
         ('{"pyhton": "3.9"}', "r.json: pyhton is no field of a recipe."),
         ("{}", "r.json: python: Field required."),
         ('{"python": "3.9", "apt": ["x; id"]}', "r.json: apt: 'x; id' is no name of a Debian"),
+        ('{"python": "3.9", "apt": "x y"}', "r.json: apt: 'x y' is no name of a Debian"),
+        ('{"python": "3.9", "apt": 7}', "r.json: apt: Input should be a valid tuple."),
+        ('{"python": "3.9", "env_vars": {"A": 1}}', "r.json: env_vars: Input should be a"),
+        ('{"python": "3.9", "env_vars": "A=b"}', "r.json: env_vars: Input should be a valid tuple"),
+        ('{"python": "3.9", "test_cmd": ""}', "r.json: test_cmd: it is empty;"),
+        ('{"python": "3.9", "lock": "a>=1"}', "r.json: lock: 'a>=1' is no pin with its hash,"),
     ],
 )
 def test_a_bad_recipe_is_told(

@@ -141,7 +141,8 @@ def test_a_dead_engine_is_no_verdict_backs_off_and_is_told(line: Line) -> None:
     with pytest.raises(IncompleteError, match="No engine answers; start Docker") as error:
         line.verify(FakeWorkshop({one.instance_id: NO_ENGINE}))
     assert error.value.exit_code == 75
-    assert error.value.report.retried == 2  # the first is tried again at once
+    assert str(error.value).startswith("1 task could not be verified: ")
+    assert error.value.report.retried == 1  # tried twice, as the first is tried again at once
     funnel = line.database.admin.funnel()
     assert (funnel.waiting_verify, funnel.instances, funnel.verify_rejections) == (1, 0, {})
     assert line.verify(FakeWorkshop({})).done == 0  # it backs off
@@ -153,7 +154,7 @@ def test_a_failure_of_one_does_not_stop_the_others(line: Line) -> None:
     found = line.candidates(1, 2, 3)
     broken: dict[str, Answer] = {"o__r-2": KeyError("bug")}
     report = line.verify(FakeWorkshop(answers(found) | broken))
-    assert (report.done, report.retried) == (2, 2)
+    assert (report.done, report.retried) == (2, 1)  # tried twice
     evidence = line.database.admin.evidence("o__r-2")
     assert evidence is not None
     assert [error for _, error in evidence.failures] == ["KeyError: 'bug'"] * 2
@@ -170,7 +171,7 @@ def test_a_hiccup_is_recorded_and_tried_again_in_the_same_pass(line: Line) -> No
         return accepted(one).examination
 
     report = line.verify(FakeWorkshop({one.instance_id: hiccup}))
-    assert (report.done, report.retried) == (1, 1)
+    assert (report.done, report.rejected, report.retried) == (1, 0, 0)
     assert len(asked) == 2
 
 
@@ -231,7 +232,7 @@ def test_a_repository_that_is_gone_keeps_no_other_from_being_verified(line: Line
 
     line.tree = tree
     report = line.verify(FakeWorkshop(answers(found)))
-    assert (report.done, report.retried) == (1, 6)  # each was tried twice, then it waits
+    assert (report.done, report.rejected, report.retried) == (1, 0, 3)  # each tried twice
     line.tree = whole
     line.now.at += timedelta(minutes=2)
     assert line.verify(FakeWorkshop(answers(found))).done == 3
