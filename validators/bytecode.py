@@ -12,12 +12,13 @@ import io
 import struct
 import tarfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import cached_property
 from pathlib import PurePosixPath
 from time import time
 
-from validators.engine import TREE, Container
+from validators.archive import guests_members, pack
+from validators.engine import END_GUEST, TREE, Container
 from validators.model import Tree
 from validators.patching import touched_paths
 
@@ -33,6 +34,7 @@ _STAMPS_S = 1_000_000
 Not from before it: what a project makes of a module when that is newer, it would not make again.
 """
 
+_END_S = 30.0
 _EARLIEST_S = 315_532_800  # zip archives know nothing before 1980
 _HOUR_S = 3600
 
@@ -61,20 +63,12 @@ def stamps(tree: Tree, patches: Sequence[bytes]) -> Mapping[str, int]:
     return {path: committed_s + 1 + delays[tuple(found)] for path, found in touching.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """Bytecode of one file in one state, as it is in a tar."""
-
-    member: tarfile.TarInfo
-    code: bytes
-
-
 class Bytecode:
     """What the first runs of a tree compiled; empty until then, and when there was too much."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._kept: dict[tuple[str, int], _Kept] = {}
+        self._kept: dict[tuple[str, int], bytes] = {}
         self._looked = 0
 
     def tar(self, patches: Sequence[bytes]) -> bytes:
@@ -82,18 +76,21 @@ class Bytecode:
         if not self._kept:
             return b""
         times = self._of(patches)
-        packed = io.BytesIO()
-        with tarfile.open(fileobj=packed, mode="w") as tar:
-            for (name, time_s), kept in self._kept.items():
-                if times.get(_source(name)) == time_s:
-                    tar.addfile(kept.member, io.BytesIO(kept.code))
-        return packed.getvalue()
+        return pack(
+            {
+                name: code
+                for (name, time_s), code in self._kept.items()
+                if times.get(_source(name)) == time_s
+            }
+        )
 
     def collect(self, container: Container, patches: Sequence[bytes]) -> None:
         """Take from a container in which the tests have run with these patches on."""
         if self._looked == _RUNS:
             return
         self._looked += 1
+        # What the tests left running could write into what is read here, or hold it up.
+        container.exec(END_GUEST, timeout_s=_END_S)
         found = container.get(TREE, limit_mb=_LARGEST_MB, only=_PATTERN)
         if found is not None:
             self._kept |= _belonging(found, self._of(patches))
@@ -113,28 +110,23 @@ class Bytecode:
             }
 
 
-def _belonging(packed: bytes, times: Mapping[str, int]) -> Mapping[tuple[str, int], _Kept]:
+def _belonging(packed: bytes, times: Mapping[str, int]) -> Mapping[tuple[str, int], bytes]:
     """Of a tar of bytecode, what was compiled from files as they should be; by name and time."""
     kept = {}
-    try:
-        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            for member in archive:
-                content = archive.extractfile(member) if member.isfile() else None
-                if content is None:
-                    continue
-                code = content.read()
-                member.name = member.name.removeprefix(f"{_FOLDER}/")
-                time_s = times.get(_source(member.name))
-                if time_s is not None and _is_of(code, time_s):
-                    kept[member.name, time_s] = _Kept(member=member, code=code)
-    except tarfile.TarError:  # a guest's own output: nothing of it is needed
-        return {}
+    with suppress(tarfile.TarError):  # a guest's own output: nothing of it is needed
+        for path, code in guests_members(packed):
+            name = path.removeprefix(f"{_FOLDER}/")
+            time_s = times.get(_source(name))
+            if code is not None and time_s is not None and _is_of(code, time_s):
+                kept[name, time_s] = code
     return kept
 
 
 def _source(name: str) -> str:
-    """`a/__pycache__/b.cpython-312.pyc` is compiled from `a/b.py`."""
+    """`a/__pycache__/b.cpython-312.pyc` is compiled from `a/b.py`; empty for another name."""
     path = PurePosixPath(name)
+    if path.parent.name != "__pycache__" or path.suffix != ".pyc":
+        return ""
     stem = path.name.partition(".")[0]
     return str(path.parent.parent / f"{stem}.py").removeprefix("./")
 

@@ -31,6 +31,10 @@ REPORT_PIPE = "/run/miner/report"
 """A FIFO that the guest may only write to. What is written leaves the container at once."""
 
 
+END_GUEST = ("/bin/bash", "-c", "kill -9 -1")
+"""Ends every process of the guest, run as guest."""
+
+
 class NotPulled(StrEnum):
     """Why a registry gave no image."""
 

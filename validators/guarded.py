@@ -8,7 +8,7 @@ of the tests, their data, are sealed all together and without digests: tests may
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from validators.engine import TREE, Container
+from validators.engine import END_GUEST, TREE, Container
 from validators.errors import EngineUnavailableError
 from validators.model import Outcome
 from validators.restoration import Surroundings, is_kept, rivals
@@ -21,9 +21,6 @@ DATA = "data of the tests"
 
 _SLOW_S = PREPARE_S / 3
 """Where the look before took longer, one that is not done in time says nothing of the guest."""
-
-END_GUEST = ("/bin/bash", "-c", "kill -9 -1")
-"""Ends every process of the guest, run as guest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

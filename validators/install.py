@@ -1,6 +1,5 @@
 """One install run: the lines of `installation.py` in a container, in order and side by side."""
 
-import io
 import re
 import tarfile
 from collections.abc import Mapping, Sequence
@@ -9,7 +8,7 @@ from dataclasses import dataclass
 from shlex import quote
 
 from validators import installation
-from validators.archive import pack
+from validators.archive import guests_members, pack
 from validators.engine import KEPT, TREE, VENV, Progress
 from validators.install_steps import StepFailedError, Steps, is_of_room, left
 from validators.languages.python.ahead import folders_before
@@ -196,15 +195,11 @@ def _failure(step: str, failure_class: FailureClass, detail: str) -> BuildFailur
 
 def _only_text(packed: bytes) -> str | None:
     """The text of the one file in a tar; None when it is something else."""
-    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-        member = archive.next()
-        if member is None or not member.isfile():
-            return None
-        content = archive.extractfile(member)
-        try:
-            return content.read().decode() if content is not None else None
-        except UnicodeDecodeError:
-            return None
+    try:
+        content = next((content for _, content in guests_members(packed)), None)
+        return None if content is None else content.decode()
+    except (tarfile.TarError, UnicodeDecodeError):
+        return None
 
 
 def _pins_missing(lock: str, newer: str) -> Sequence[str]:

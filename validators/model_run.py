@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass, replace
 
-from validators.engine import TREE, Container, Talk
-from validators.guarded import END_GUEST, Seals, changed, look_again, renewed, sealed, touched
+from validators.engine import END_GUEST, TREE, Container, Talk
+from validators.guarded import Seals, changed, look_again, renewed, sealed, touched
 from validators.invocation import Invocation
 from validators.model import Environment, Flaw, Outcome, Phase, Run
 from validators.planted import layout, planting, remove

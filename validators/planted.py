@@ -4,7 +4,6 @@ Restoring comes before the build, which runs code of the model's. So what lies a
 restoring looks after is compared before and after: what is new is removed, what is changed is told.
 """
 
-import io
 import tarfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from glob import escape
 from pathlib import PurePosixPath
 from shlex import quote
 
+from validators.archive import guests_members
 from validators.engine import TREE, Container
 from validators.model import Outcome
 from validators.restoration import (
@@ -131,10 +131,8 @@ def _read(outcome: Outcome) -> Layout | None:
         return None
     files: dict[str, bytes | None] = {}
     try:
-        with tarfile.open(fileobj=io.BytesIO(rest[1])) as tar:
-            for member in tar:
-                opened = tar.extractfile(member) if member.isreg() else None
-                files[member.name.removeprefix("./")] = opened.read() if opened else None
+        for name, content in guests_members(rest[1]):
+            files[name.removeprefix("./")] = content
     except tarfile.TarError:
         return None
     return Layout(files=files, modules=_paths(modules), compiled=_paths(rest[0]))

@@ -12,7 +12,9 @@ import pytest
 
 from tests.fakes.engine import FakeContainer, Script
 from tests.toy import tar_of
+from validators.archive import pack
 from validators.bytecode import Bytecode, stamps
+from validators.engine import END_GUEST
 from validators.model import Tree
 
 WHEN = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -131,3 +133,38 @@ def test_the_second_run_may_give_more_and_the_third_is_not_asked(project: Path) 
         bytecode.collect(FakeContainer(Script(packed=packed_of(project))), ())
         known.append(brought(bytecode))
     assert known == [set(), {"kept"}, {"kept"}]
+
+
+def test_only_names_of_bytecode_are_brought(project: Path) -> None:
+    """A guest says what its files are called: what is brought must not stand anywhere else."""
+    tree = Tree(commit="c", committed_at=WHEN, tar=tar_of(project))
+    py_compile.compile(str(project / "pkg" / "kept.py"), doraise=True)
+    code = next(project.rglob("*.pyc")).read_bytes()
+    names = (
+        "pkg/other/kept.py",
+        "pkg/__pycache__/kept.so",
+        "pkg/../kept.pyc",
+        "../__pycache__/x.pyc",
+    )
+    packed = pack({f"./testbed/{name}": code for name in names})
+    bytecode = Bytecode(tree)
+    bytecode.collect(FakeContainer(Script(packed=packed)), ())
+    assert bytecode.tar(()) == b""
+
+
+def test_what_a_guest_left_running_is_ended_before_its_files_are_read(project: Path) -> None:
+    tree = Tree(commit="c", committed_at=WHEN, tar=tar_of(project))
+    container = FakeContainer(Script(packed=None))
+    Bytecode(tree).collect(container, ())
+    assert container.commands == [END_GUEST]
+
+
+def test_a_crafted_archive_is_nothing(project: Path) -> None:
+    """Neither the miner's memory nor its run ends by it."""
+    tree = Tree(commit="c", committed_at=WHEN, tar=tar_of(project))
+    member = tarfile.TarInfo("././@LongLink")
+    member.type, member.size = tarfile.GNUTYPE_LONGNAME, 5
+    chain = (member.tobuf(tarfile.GNU_FORMAT) + b"aaaa\0".ljust(512, b"\0")) * 3000
+    bytecode = Bytecode(tree)
+    bytecode.collect(FakeContainer(Script(packed=chain)), ())
+    assert bytecode.tar(()) == b""

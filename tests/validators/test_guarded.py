@@ -10,10 +10,10 @@ import pytest
 
 from tests.fakes.engine import Script
 from tests.fakes.local import LocalContainer
+from validators.engine import END_GUEST
 from validators.errors import EngineUnavailableError
 from validators.guarded import (
     DATA,
-    END_GUEST,
     changed,
     guarded_paths,
     look,
