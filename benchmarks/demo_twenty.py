@@ -26,7 +26,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from benchmarks.environment_times import Bench
+from benchmarks.environment_times import BuildBench
 from benchmarks.verification import RUNS, Subject, bare, in_a_row, load, parser, told, verified
 from validators.certificates import system_certificates
 from validators.engine import ContainerEngine
@@ -59,10 +59,10 @@ class Cold:
             self.made.setdefault(built.key, (subject, built))
         verified(replace(subject, environment=built), engine, turn)
 
-    def bench(self, subject: Subject, engine: ContainerEngine) -> Bench:
+    def bench(self, subject: Subject, engine: ContainerEngine) -> BuildBench:
         """What builds an instance, with us or bare."""
         tree, base = subject.task.tree, subject.environment.base_image
-        return Bench(engine, self.settings, tree, base, run=self.run)
+        return BuildBench(engine, self.settings, tree, base, run=self.run)
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -89,7 +89,7 @@ def _measured(subject: Subject, engine: ContainerEngine, settings: BuildSettings
     texts = {path: subject.files[path] for path in python.manifest_paths(list(subject.files))}
     recipe = python.propose_recipes(texts, list(subject.files), DATE)[0]
     base, _ = base_image(engine, recipe.python, settings=settings, progress=_silent)
-    bench = Bench(engine, settings, subject.tree, base)
+    bench = BuildBench(engine, settings, subject.tree, base)
     first = bench.build(recipe, bench.fresh())
     engine.remove_image(first.image)
     locked = first.recipe
@@ -129,7 +129,7 @@ def _disk(engine: ContainerEngine) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class BuildBench:
     """Builds and bare installs of one tree on one base image, each in a cache of its own."""
 
     engine: ContainerEngine

@@ -229,7 +229,7 @@ def _prepare(talk: Talk, attempt: _Attempt) -> _Prepared | Outcome:
         outcome=outcome,
         trees=Trees(model=model_tree, final=final_tree),
         changes=tuple(
-            Change(path=path, in_model=status != "A", in_final=status != "D")
+            Change(path=path, in_final=status != "D")
             for status, path in zip(statuses, paths, strict=True)
         ),
         final_paths=frozenset(rest[end + 1 : last]),

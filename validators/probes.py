@@ -31,11 +31,17 @@ PROBE_FAILED, UNNOTICED, NOT_PROBED = "probe_failed", "unnoticed_hunks", "not_pr
 TAKEN_OUT = "in a probe: "
 """What the reasons of tests that a probe took out hold."""
 
-
 SURROUNDINGS = frozenset({CLOCK, HASH_SEED, PLACE, ORDER, OWNER})
 
 _LIBRARY = "/tmp/.miner-clock.so"  # noqa: S108 - in the container, whose /tmp is its own
 _COMPILE = f"cc -shared -fPIC -O1 -o {_LIBRARY} {KIT}/clock.c -ldl -lpthread\n"
+
+
+def probes_of(task: Task) -> tuple[Trial, ...]:
+    """All probes of a task in the order they are run."""
+    plain = remark(task)
+    first = (plain,) if plain is not None else ()
+    return (*first, *surroundings(task), *hunks_left_out(task))
 
 
 def surroundings(task: Task) -> tuple[Trial, ...]:
@@ -165,10 +171,3 @@ def _hunk_marks(verdict: Verdict, runs: Sequence[Run]) -> list[str]:
 
 def _quoted(path: str) -> str:
     return "'" + path.replace("'", "'\\''") + "'"
-
-
-def probes_of(task: Task) -> tuple[Trial, ...]:
-    """All probes of a task in the order they are run."""
-    plain = remark(task)
-    first = (plain,) if plain is not None else ()
-    return (*first, *surroundings(task), *hunks_left_out(task))

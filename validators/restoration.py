@@ -66,14 +66,10 @@ _ROOTS = ("", "src", "lib", "python")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One path on which the model's tree and the final state differ.
-
-    `in_model` and `in_final` say where it exists.
-    """
+    """One path on which the model's tree and the final state differ."""
 
     path: str
-    in_model: bool
-    in_final: bool
+    in_final: bool  # it exists there; else only in the model's tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from miner.store import open_store
 from miner.verify.stage import verify
 from tests.e2e.conftest import Miner
 from tests.fakes.serial import SerialExecutor
-from tests.fakes.whole_line import Bench
+from tests.fakes.whole_line import TwoOfThreeBench
 from tests.samples import GOLD, NOON, TESTS, recipe
 from validators.model import QUICK
 
@@ -58,7 +58,7 @@ def test_a_candidate_is_verified_where_nothing_was_crawled(
         report = verify(
             store.verify,
             executor=SerialExecutor(),
-            workshop=Bench(),
+            workshop=TwoOfThreeBench(),
             tree=trees(house),
             policy=QUICK,
             repo=row.repo,

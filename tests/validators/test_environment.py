@@ -50,13 +50,14 @@ def _key(
     tree: Tree | None = None,
     recipe: Recipe = RECIPE,
     *,
+    base: Image = BASE,
     repository: str = "owner/name",
     own: bool = False,
 ) -> str:
     return environment_key(
         KeyedTree.of(tree or _tree()),
         recipe,
-        base=BASE.digest,
+        base=base.digest,
         repository=repository,
         maker=Maker.MINER,
         own=own,
@@ -108,14 +109,7 @@ def test_a_plain_install_is_shared_with_no_other_commit() -> None:
     recipe = replace(RECIPE, project_install=ProjectInstall.PLAIN, source_paths=("src",))
     first = _scripted(engine, recipe)
     assert isinstance(first, Environment)
-    assert first.key == environment_key(
-        KeyedTree.of(_tree()),
-        first.recipe,
-        base=first.base_image.digest,
-        repository="owner/name",
-        maker=Maker.MINER,
-        own=True,
-    )
+    assert first.key == _key(recipe=first.recipe, base=first.base_image, own=True)
     other = _scripted(engine, recipe, tree=_tree(commit="d" * 40))
     assert isinstance(other, Environment)
     assert not other.reused
@@ -292,14 +286,7 @@ def test_what_the_install_left_in_the_tree_is_looked_at_part_by_part() -> None:
     built = _ending(LAST, Outcome(exit_code=0, output=words))
     assert isinstance(built, Environment)
     assert built.packages == ("b==2", "pytest==8.0.0")
-    assert built.key == environment_key(
-        KeyedTree.of(_tree()),
-        built.recipe,
-        base=built.base_image.digest,
-        repository="owner/name",
-        maker=Maker.MINER,
-        own=True,
-    )
+    assert built.key == _key(recipe=built.recipe, base=built.base_image, own=True)
 
 
 def _projects(engine: InstallingEngine) -> list[str]:

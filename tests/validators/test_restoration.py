@@ -19,7 +19,7 @@ SURROUNDINGS = Surroundings(
 
 
 def only_in_model(path: str) -> Change:
-    return Change(path=path, in_model=True, in_final=False)
+    return Change(path=path, in_final=False)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_honest_additions_stay(path: str) -> None:
 def test_no_path_is_too_odd_to_be_sorted(paths: list[str]) -> None:
     """What raised here would keep a patch out of the score."""
     found = plan(
-        [Change(path=path, in_model=True, in_final=path.endswith("y")) for path in paths],
+        [Change(path=path, in_final=path.endswith("y")) for path in paths],
         replace(SURROUNDINGS, final_paths=frozenset(paths), test_cmd=" ".join(paths)),
     )
     assert {*found.remove, *found.restore, *found.merge} <= {*paths}
@@ -139,10 +139,10 @@ def test_what_would_be_imported_instead_of_a_test_is_removed(path: str) -> None:
 
 def test_changed_and_deleted_tests_are_restored() -> None:
     changes = [
-        Change(path="tests/test_a.py", in_model=True, in_final=True),
-        Change(path="tests/test_b.py", in_model=False, in_final=True),
-        Change(path="calc/__init__.py", in_model=True, in_final=True),
-        Change(path="calc/gone.py", in_model=False, in_final=True),
+        Change(path="tests/test_a.py", in_final=True),
+        Change(path="tests/test_b.py", in_final=True),
+        Change(path="calc/__init__.py", in_final=True),
+        Change(path="calc/gone.py", in_final=True),
     ]
     found = plan(changes, SURROUNDINGS)
     assert found.restore == ("tests/test_a.py", "tests/test_b.py")
@@ -163,7 +163,7 @@ def test_the_script_that_runs_the_tests_is_restored(
     test_cmd: str, restored: tuple[str, ...]
 ) -> None:
     paths = ("calc", "dev/run.py", "run.py")
-    changes = [Change(path=path, in_model=True, in_final=True) for path in paths]
+    changes = [Change(path=path, in_final=True) for path in paths]
     known = replace(SURROUNDINGS, final_paths=frozenset(paths), test_cmd=test_cmd)
     assert plan(changes, known).restore == restored
 
@@ -186,7 +186,7 @@ def test_what_options_of_the_test_command_name_is_restored(
 ) -> None:
     """But not a plug-in that the fix is about."""
     paths = ("ci/a.ini", "src/tools/settings/__init__.py", "tools/fixed.py", "tools/plug.py")
-    changes = [Change(path=path, in_model=True, in_final=True) for path in paths]
+    changes = [Change(path=path, in_final=True) for path in paths]
     known = replace(
         SURROUNDINGS,
         final_paths=frozenset(paths),
@@ -224,7 +224,7 @@ def test_what_variables_name_is_restored(
         *("ci/a.ini", "site/inner/settings.py", "site/manage.py", "src/tools/settings/__init__.py"),
         *("tools/fixed.py", "tools/plug.py"),
     )
-    changes = [Change(path=path, in_model=True, in_final=True) for path in paths]
+    changes = [Change(path=path, in_final=True) for path in paths]
     known = replace(
         SURROUNDINGS,
         final_paths=frozenset(paths),
@@ -254,7 +254,7 @@ def test_the_standard_library_is_that_of_the_environment(python: str, removed: b
 
 def test_what_stands_where_tests_are_goes() -> None:
     changes = [
-        Change(path="checks/tests/test_a.py", in_model=False, in_final=True),
+        Change(path="checks/tests/test_a.py", in_final=True),
         only_in_model("checks"),
     ]
     found = plan(changes, SURROUNDINGS)
@@ -264,9 +264,9 @@ def test_what_stands_where_tests_are_goes() -> None:
 
 def test_shared_configuration_is_merged_also_where_the_model_deletes_it() -> None:
     changes = [
-        Change(path="setup.cfg", in_model=True, in_final=True),
+        Change(path="setup.cfg", in_final=True),
         only_in_model("tox.ini"),
-        Change(path="pyproject.toml", in_model=False, in_final=True),
+        Change(path="pyproject.toml", in_final=True),
     ]
     found = plan(changes, SURROUNDINGS)
     assert found.merge == ("pyproject.toml", "setup.cfg", "tox.ini")
