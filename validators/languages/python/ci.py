@@ -1,4 +1,4 @@
-"""What a project's CI says of its interpreters."""
+"""What a project's CI says of its interpreters and system packages, beside what it runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -26,6 +26,15 @@ def python_versions(files: Mapping[str, str]) -> Sequence[str]:
         found += versions_in(values)
         found += tox_versions(files[path])
     return tuple(dict.fromkeys(found))
+
+
+def apt_addons(files: Mapping[str, str]) -> Sequence[str]:
+    """The Debian packages that Travis installs by itself (`addons: apt: packages:`)."""
+    document = _document(files.get(".travis.yml", ""))
+    addons = document.get("addons") if isinstance(document, dict) else None
+    apt = addons.get("apt") if isinstance(addons, dict) else None
+    packages = apt.get("packages") if isinstance(apt, dict) else apt
+    return tuple(str(name) for name in _scalars(packages) if isinstance(name, str))
 
 
 def _document(text: str) -> object:

@@ -89,7 +89,10 @@ def _from_pyproject(document: Table) -> Manifest:
     dynamic = _table(_table(_table(tool, "setuptools"), "dynamic"), "optional-dependencies")
     extras |= dict.fromkeys(dynamic, ())
     return Manifest(
-        name=_text(project.get("name")) or _text(poetry_table.get("name")),
+        name=_text(project.get("name"))
+        or _text(poetry_table.get("name"))
+        or _text(flit.get("dist-name"))
+        or _text(flit.get("module")),
         installable=bool(project or build or "name" in poetry_table or flit),
         backend=_text(build.get("build-backend")),
         build_requires=build_requires,
@@ -101,7 +104,9 @@ def _from_pyproject(document: Table) -> Manifest:
         or _strings(flit.get("classifiers")),
         extras=extras,
         groups=_groups(document, tool, poetry_table),
-        dependencies=_strings(project.get("dependencies")),
+        dependencies=_strings(project.get("dependencies"))
+        or poetry.dependencies(poetry_table)
+        or _strings(flit.get("requires")),
         folders=_pyproject_folders(tool, poetry_table),
         compiled="ext-modules" in _table(tool, "setuptools")
         or any(

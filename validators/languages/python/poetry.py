@@ -24,6 +24,19 @@ def groups(table: Table) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
+def dependencies(table: Table) -> tuple[str, ...]:
+    """What an installed project requires, without what only its extras do."""
+    declared = table.get("dependencies")
+    wanted = declared.items() if isinstance(declared, dict) else ()
+    return requirements(
+        {
+            name: entry
+            for name, entry in wanted
+            if not (isinstance(entry, dict) and entry.get("optional") is True)
+        }
+    )
+
+
 def python_specifier(constraint: object) -> str | None:
     """Poetry's `python = "^3.8"` as requires-python."""
     return _specifier(constraint) or None if isinstance(constraint, str) else None

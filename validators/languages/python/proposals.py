@@ -25,7 +25,6 @@ from validators.languages.python.interpreters import choose_pythons, tox_version
 from validators.languages.python.manifest import Manifest, read_manifest
 from validators.languages.python.paths import classify
 from validators.languages.python.tox_settings import tox_text
-from validators.languages.python.workflows import conda_pythons
 from validators.model import ProjectInstall, Recipe
 
 _NAMES = frozenset(
@@ -38,6 +37,8 @@ _NAMES = frozenset(
             "tox.toml",
             "pytest.ini",
             ".pytest.ini",
+            "pytest.toml",
+            ".pytest.toml",
         ),
         *("noxfile.py", "Pipfile", "requirements.txt", ".gitmodules"),
     ]
@@ -171,8 +172,14 @@ def _pythons(manifest: Manifest, files: Mapping[str, str], date: datetime) -> Se
         *versions_in(line.rpartition("::")[2].strip() for line in classifiers),
         *ci.python_versions(files),
         *tox_versions(tox_text(files)),
+        *workflows.nox_pythons(files.get("noxfile.py", "")),
+        *workflows.pipfile_pythons(files.get("Pipfile", "")),
         *shell_lines.docker_pythons(files),
-        *(version for name in _CONDA_FILES for version in conda_pythons(files.get(name, ""))),
+        *(
+            version
+            for name in _CONDA_FILES
+            for version in workflows.conda_pythons(files.get(name, ""))
+        ),
     ]
     return choose_pythons(requires=manifest.requires_python, declared=declared, date=date)
 
@@ -180,8 +187,10 @@ def _pythons(manifest: Manifest, files: Mapping[str, str], date: datetime) -> Se
 def _own_lines(manifest: Manifest, files: Mapping[str, str]) -> Sequence[str]:
     """The project with its test extras; for one that is no distribution, its requirements."""
     if not manifest.installable:
-        own = requirements.expand("requirements.txt", files)
-        return own or workflows.pipfile_groups(files.get("Pipfile", "")).get("default", ())
+        pipfile = workflows.pipfile_groups(files.get("Pipfile", ""))
+        tests = (line for name in _chosen(manifest.extras) for line in manifest.extras[name])
+        told = (*manifest.dependencies, *tests)
+        return requirements.expand("requirements.txt", files) or pipfile.get("default", ()) or told
     extras = [name for name in manifest.extras if requirements.is_test_word(name)]
     extras = extras or _named_extras(manifest, files)
     if extras:

@@ -13,10 +13,12 @@ from configparser import ConfigParser
 from configparser import Error as ConfigError
 
 from validators.languages.python import shell_lines
+from validators.languages.python.syntax import syntax_tree
 
 _CALL = re.compile(
     r"(?<![\w./-])(?:(?:python[\d.]*|\{envpython\}|\$\w+|\$\(\w+\))\s+(?:-W\s*\S+\s+)?-m\s+)?"
-    r"(?:py\.test|pytest)(?=\s+-|\s+[\w./]+\s)((?:\s+[^\s;&|>\"'`,\]\)]+|\s+\"[^\"\n]*\"|\s+'[^'\n]*')+)"
+    r"(?:py\.test|pytest)(?=\s+-|\s+[\w./]+\s)"
+    r"((?:\s+[^\s;&|>\"'`,\]\)]+(?:(?<==)(?:\"[^\"\n]*\"|'[^'\n]*'))?|\s+\"[^\"\n]*\"|\s+'[^'\n]*')+)"
 )
 _WITH_VALUE = frozenset({"-c", "-p", "-o", "--ds", "--dc", "--import-mode", "--asyncio-mode"})
 _ALONE = frozenset({"--nomigrations", "--no-migrations", "--strict-markers"})
@@ -58,11 +60,8 @@ def _texts(files: Mapping[str, str], tox: str) -> Iterator[str]:
 
 def _nox_calls(text: str) -> Iterator[str]:
     """`session.run("pytest", "-c", "x.ini", …)` as a line."""
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    for node in ast.walk(module):
+    module = syntax_tree(text)
+    for node in ast.walk(module) if module is not None else ():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
             words = [each.value for each in node.args
                      if isinstance(each, ast.Constant) and isinstance(each.value, str)]  # fmt: skip

@@ -10,6 +10,7 @@ from configparser import Error as ConfigError
 from validators.languages.python import distributions
 from validators.languages.python.requirement_files import requirement_name
 
+_TOML_FILES = ("pytest.toml", ".pytest.toml")  # of pytest 9
 _INI_FILES = (("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("tox.ini", "pytest"),
               ("setup.cfg", "tool:pytest"), ("setup.cfg", "pytest"))  # fmt: skip
 
@@ -26,10 +27,11 @@ def plugins(files: Mapping[str, str]) -> Sequence[str]:
 
 def read_options(files: Mapping[str, str]) -> Mapping[str, str]:
     """pytest's configuration, from the first file that has one, as pytest looks for it."""
-    for name, section in (*_INI_FILES[:2], ("pyproject.toml", ""), *_INI_FILES[2:]):
+    own = ((name, "") for name in _TOML_FILES)
+    for name, section in (*own, *_INI_FILES[:2], ("pyproject.toml", ""), *_INI_FILES[2:]):
         if name not in files:
             continue
-        found = _from_toml(files[name]) if name == "pyproject.toml" else _ini(files[name], section)
+        found = _ini(files[name], section) if section else _from_toml(files[name], name)
         if found:
             return found
     return {}
@@ -52,11 +54,12 @@ def _ini(text: str, section: str) -> Mapping[str, str]:
     return dict(parser.items(section)) if parser.has_section(section) else {}
 
 
-def _from_toml(text: str) -> Mapping[str, str]:
+def _from_toml(text: str, name: str) -> Mapping[str, str]:
     try:
-        tool = tomllib.loads(text).get("tool", {})
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return {}
+    tool = document if name in _TOML_FILES else document.get("tool", {})
     table = tool.get("pytest", {}) if isinstance(tool, dict) else {}
     options = table.get("ini_options", {}) or {
         name: value for name, value in table.items() if name != "ini_options"

@@ -55,9 +55,9 @@ def apt_packages(files: Mapping[str, str]) -> Sequence[str]:
     for text in scripts(files):
         for match in _APT.finditer(text):
             words = [word.partition("=")[0] for word in match.group(1).split()]
-            found += [word for word in words if _APT_NAME.fullmatch(word)]
-    wanted = (name for name in dict.fromkeys(found) if not _NOT_FOR_TESTS.fullmatch(name))
-    return tuple(wanted)[:_APT_MOST]
+            found += words
+    named = filter(_APT_NAME.fullmatch, dict.fromkeys([*found, *ci.apt_addons(files)]))
+    return tuple(name for name in named if not _NOT_FOR_TESTS.fullmatch(name))[:_APT_MOST]
 
 
 def pip_lines(files: Mapping[str, str]) -> Sequence[str]:

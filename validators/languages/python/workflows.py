@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import yaml
 
 from validators.languages.python import poetry
+from validators.languages.python.interpreters import versions_in
 from validators.languages.python.requirement_files import is_test_word
+from validators.languages.python.syntax import syntax_tree
 
 _NOT_PYTHONS_OWN = re.compile(
     r"python|pip|conda.*|.*-compilers?|compilers|gcc.*|gxx.*|make|cmake|ninja|nodejs|git|lib.*|mkl"
@@ -33,13 +35,7 @@ def nox_lines(text: str) -> Sequence[str]:
 
     All sessions count when none is named for tests.
     """
-    try:
-        module = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
-    sessions = [node for node in module.body if isinstance(node, ast.FunctionDef)]
-    testing = [node for node in sessions if is_test_word(node.name)]
-    words = [word for session in testing or sessions for word in _installed(session)]
+    words = [word for session in _sessions(text) for word in _installed(session)]
     lines = []
     for word, following in zip(words, [*words, ""][1:], strict=True):
         if word in {"-r", "--requirement", "-c", "--constraint"}:
@@ -47,6 +43,28 @@ def nox_lines(text: str) -> Sequence[str]:
         elif not word.startswith("-") and (not lines or lines[-1][3:] != word):
             lines.append(word)
     return tuple(dict.fromkeys(lines))
+
+
+def nox_pythons(text: str) -> Sequence[str]:
+    """The versions that the same sessions are run with: `@nox.session(python=["3.9", "3.10"])`."""
+    called = [
+        keyword.value
+        for session in _sessions(text)
+        for decorator in session.decorator_list
+        if isinstance(decorator, ast.Call)
+        for keyword in decorator.keywords
+        if keyword.arg in {"python", "py"}
+    ]
+    constants = [node for value in called for node in ast.walk(value)]
+    return versions_in(node.value for node in constants if isinstance(node, ast.Constant))
+
+
+def _sessions(text: str) -> Sequence[ast.FunctionDef]:
+    """The sessions of a noxfile that test; all when none is named for tests."""
+    module = syntax_tree(text)
+    body = module.body if module is not None else []
+    sessions = [node for node in body if isinstance(node, ast.FunctionDef)]
+    return [node for node in sessions if is_test_word(node.name)] or sessions
 
 
 def _installed(session: ast.FunctionDef) -> Iterator[str]:
@@ -73,6 +91,16 @@ def pipfile_groups(text: str) -> Mapping[str, tuple[str, ...]]:
         for group, table in tables.items()
         if isinstance(table, dict)
     }
+
+
+def pipfile_pythons(text: str) -> Sequence[str]:
+    """The Python of a Pipfile: `python_version = "3.9"`, or in full."""
+    try:
+        required = tomllib.loads(text).get("requires")
+    except tomllib.TOMLDecodeError:
+        return ()
+    table = required if isinstance(required, dict) else {}
+    return versions_in(table.get(name) for name in ("python_version", "python_full_version"))
 
 
 def conda_lines(text: str) -> Sequence[str]:
