@@ -1,22 +1,15 @@
 """Who grades: answers through the executor, as they come, and once more when a machine fails."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    wait,
-)
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, replace
-from time import monotonic
 from typing import Protocol
 
 from miner.errors import BadItemError, ConfigError, RetryableError, told
 from miner.evaluate.dataset import DatasetRow
 from miner.model import Prediction
+from miner.pending import Pending
 from validators.model import Grade, GradingTask, Tree
 
 ATTEMPTS = 2
@@ -64,35 +57,22 @@ def graded(answers: Sequence[Answer], hands: Hands) -> Iterator[tuple[Answer, Gr
 
     So is a tree that cannot be had: the other instances are graded all the same.
     """
-    waiting, running = deque(answers), dict[Future[Grade], tuple[Answer, float]]()
+    waiting, running = deque(answers), Pending[Answer, Grade](within_s=hands.result_s)
     try:
         while waiting or running:
             while waiting and len(running) < hands.in_flight:
                 answer = waiting.popleft()
-                running[_begun(answer, hands)] = answer, monotonic() + hands.result_s
-            for future in _done(running, hands.result_s):
-                answer, _ = running.pop(future)
+                running.add(answer, _begun(answer, hands))
+            for answer, future in running.come():
                 result = _outcome(future)
                 if isinstance(result, Grade) or answer.attempt >= ATTEMPTS:
                     yield answer, result
                 else:
                     waiting.append(replace(answer, attempt=answer.attempt + 1))
     except BaseException:
-        for future in running:
-            future.cancel()
+        running.cancel()
         hands.grader.close()  # Ctrl-C: nothing of ours runs on
         raise
-
-
-def _done(
-    running: Mapping[Future[Grade], tuple[Answer, float]], result_s: float
-) -> Set[Future[Grade]]:
-    """The next grades that are made; RetryableError when one is not within its time."""
-    nearest = min(deadline for _, deadline in running.values())
-    done, _ = wait(running, timeout=max(nearest - monotonic(), 0), return_when=FIRST_COMPLETED)
-    if not done:
-        raise _lost(TimeoutError(f"no result within {result_s:.0f} s"))
-    return done
 
 
 def _lost(error: BaseException) -> RetryableError:

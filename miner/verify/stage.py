@@ -5,21 +5,14 @@ its lease is ours, so a worker that was given up for lost can do no harm.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    wait,
-)
-from dataclasses import dataclass, field
-from time import monotonic
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from dataclasses import dataclass
 from typing import Protocol
 
 from miner.errors import BadItemError, MinerError, RetryableError, told
 from miner.git import UnusableTreeError
 from miner.model import Candidate, Clock, Stage, StageReport, StoredRecipe
+from miner.pending import Pending
 from miner.progress import Progress
 from miner.verify.bench import Bench, examine
 from miner.verify.books import Books
@@ -87,7 +80,7 @@ def verify(  # noqa: PLR0913  (a stage is handed what it works with)
         policy=policy,
         now=now,
         progress=progress,
-        result_s=result_s,
+        pending=Pending(within_s=result_s),
         leases=Leases(store, now=now),
         books=Books(progress),
     )
@@ -105,10 +98,9 @@ class _Shift:
     policy: Policy
     now: Clock
     progress: Progress
-    result_s: float
     leases: Leases
     books: Books
-    pending: dict[Future[Examination], tuple[Candidate, float]] = field(default_factory=dict)
+    pending: Pending[Candidate, Examination]
     claimed: int = 0
 
     def work(self, *, repo: str | None, limit: int, in_flight: int) -> StageReport:
@@ -168,25 +160,13 @@ class _Shift:
         except MinerError as error:
             self._failed(candidate, str(error))
         else:
-            self.pending[future] = (candidate, monotonic() + self.result_s)
+            self.pending.add(candidate, future)
             self.progress.advance(Stage.VERIFY, f"{candidate.instance_id}: handed over", by=0)
 
     def _collect(self) -> None:
         """Wait for one result or the nearest deadline."""
-        if not self.pending:
-            return
-        nearest = min(deadline for _, deadline in self.pending.values())
-        done, _ = wait(
-            self.pending, timeout=max(nearest - monotonic(), 0), return_when=FIRST_COMPLETED
-        )
-        for future in done:
-            candidate, _ = self.pending.pop(future)
+        for candidate, future in self.pending.come():
             self._take(candidate, future)
-        late = [f for f, (_, deadline) in self.pending.items() if deadline <= monotonic()]
-        for future in late:
-            candidate, _ = self.pending.pop(future)
-            future.cancel()
-            self._broken(candidate, TimeoutError(f"no result within {self.result_s:.0f} s"))
 
     def _take(self, candidate: Candidate, future: Future[Examination]) -> None:
         try:
@@ -231,8 +211,7 @@ class _Shift:
         self.books.given_up = "The executor lost its work; start it again."
 
     def _leave(self, *, interrupted: bool) -> None:
-        for future in self.pending:
-            future.cancel()
+        self.pending.cancel()
         if interrupted or self.books.given_up is not None:
             self.bench.close()  # what nobody waits for would keep the executor from ending
         self.leases.release_all()
