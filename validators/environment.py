@@ -34,6 +34,7 @@ from validators.model import (
     Recipe,
     Tree,
 )
+from validators.plural import counted
 from validators.tree import read_tree
 
 ENVIRONMENT_LABEL = "miner.environment"
@@ -93,7 +94,8 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
             locked = recipe.with_lock(install.lock(patches))
             if recipe.lock is None and (found := shelf.find(locked)):
                 return found
-            progress(f"installing {locked.lock.count('==') if locked.lock else 0} packages")
+            number = locked.lock.count("==") if locked.lock else 0
+            progress(f"installing {counted(number, 'package')}")
             installed = install.finish(locked.lock or "")
             own = not _is_shareable(locked, installed.generated)
             key = shelf.key(locked, maker=maker, own=own)

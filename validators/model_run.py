@@ -8,6 +8,7 @@ from validators.guarded import Seals, changed, look_again, renewed, sealed, touc
 from validators.invocation import Invocation
 from validators.model import Environment, Flaw, Outcome, Phase, Run
 from validators.planted import layout, planting, remove
+from validators.plural import counted
 from validators.restoration import Surroundings
 from validators.run import PREPARE_S, build, execute, unrun
 from validators.testimony import judge
@@ -126,6 +127,6 @@ def looked_after(ran: ModelRun, container: Container) -> ModelRun:
         notes=(
             *ran.notes,
             *(f"written to while the tests ran: {path}" for path in written[:_NOTED]),
-            *([f"{ran.forged} lines in the report are not our own"] if ran.forged else ()),
+            *([f"{counted(ran.forged, 'line')} in the report not our own"] if ran.forged else ()),
         ),
     )

@@ -8,6 +8,7 @@ from validators.errors import UnknownRecipeError
 from validators.languages import LANGUAGES
 from validators.languages.python.report import printed_counts
 from validators.model import Environment, Flaw, Outcome, Phase, Run, TestResult, TestStatus
+from validators.plural import counted
 from validators.transcript import DIED, Transcript, events, read_transcript
 
 PROCESS_DIED = "the process died"
@@ -103,11 +104,11 @@ def _disagreement(outcome: Outcome, transcript: Transcript, *, runner: str) -> s
     if outcome.exit_code != transcript.ended_with:
         return f"exit code {outcome.exit_code}, but the runner ended with {transcript.ended_with}"
     if transcript.collected is not None and transcript.collected != len(transcript.ids):
-        return f"{transcript.collected} tests collected, {len(transcript.ids)} reported"
+        return f"{counted(transcript.collected, 'test')} collected, {len(transcript.ids)} reported"
     if not transcript.counts_agree:
         return f"the runner counted {dict(transcript.counts or {})}, reported are {dict(seen)}"
     if bad and outcome.exit_code == 0:
-        return f"{bad} tests failed, but the exit code is 0"
+        return f"{counted(bad, 'test')} failed, but the exit code is 0"
     printed = printed_counts(runner, outcome.output) or seen
     printed_bad = printed.get("failed", 0) + printed.get("error", 0)
     passed = seen.get("passed", 0)

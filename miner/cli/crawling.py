@@ -26,6 +26,7 @@ from miner.http import HttpClient, HttpxTransport
 from miner.model import Stage, StageReport
 from miner.progress import Progress
 from miner.store import Database
+from validators.plural import counted
 
 ArchiveOption = Annotated[
     str | None,
@@ -141,10 +142,10 @@ def hinted(client: HttpClient, days: str, archive: str, *, watched: list[str]) -
     where = archive if "://" in archive else Path(archive)
     found = gathered(archived_hints(client, start, end, where=where), watched=watched)
     for hour in found.bad[:BAD_HOURS_TOLD]:
-        complain(f"{hour.hour}: {hour.error} ({hour.hints} hints were read)")
+        complain(f"{hour.hour}: {hour.error} ({counted(hour.hints, 'hint')} read)")
     if len(found.bad) > BAD_HOURS_TOLD:
         complain(
-            f"and {len(found.bad) - BAD_HOURS_TOLD} more hours that are missing or broken, "
+            f"and {counted(len(found.bad) - BAD_HOURS_TOLD, 'more hour')} missing or broken, "
             f"the last being {found.bad[-1].hour}"
         )
     check_read(found.bad, start=start, end=end)

@@ -13,6 +13,7 @@ from miner.evaluate.report import rate
 from miner.model import Evaluation, Snapshot
 from miner.store import Funnel
 from validators.model import Policy, Verdict
+from validators.plural import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +57,11 @@ def tell_ending(ending: Ending, *, seconds: float) -> None:
         say(f"{model}: {found.resolved} of {found.total} resolved, {share}")
     policy = ending.policy
     probes = "with probes" if policy.probes else "no probes"
-    say(f"policy {policy.name}: every run {policy.repeats} times, {probes}; nightly uses full")
+    repeats = counted(policy.repeats, "time")
+    say(f"policy {policy.name}: every run {repeats}, {probes}; nightly uses full")
     say(f"snapshot {ending.snapshot.name}: sha256 {ending.snapshot.content_hash}")
     say(f"exported to {ending.export}")
-    say(f"{seconds:.0f} seconds")
+    say(f"{counted(round(seconds), 'second')}")
     for difference in ending.differences:
         say(f"DIFFERS  {difference}")
     if not ending.differences:

@@ -10,6 +10,7 @@ from miner.cli.speech import progress, say, say_json, table
 from miner.cli.wiring import House, now
 from miner.crawl.github.discovery import PERMISSIVE, Found, Wish
 from miner.crawl.github.discovery import discover as search
+from validators.plural import counted
 
 LanguageOption = Annotated[
     str, typer.Option("--language", help="Main language, as GitHub spells it.")
@@ -82,9 +83,9 @@ def _tell(found: list[Found], wish: Wish, *, as_json: bool) -> None:
         say_json([_plain(each) for each in found])
         return
     if not found:
-        stars = f"{wish.min_stars} stars or more"
+        stars = f"{counted(wish.min_stars, 'star')} or more"
         if wish.max_stars is not None:
-            stars = f"{wish.min_stars} to {wish.max_stars} stars"
+            stars = f"{wish.min_stars} to {counted(wish.max_stars, 'star')}"
         say(
             f"nothing found: no {wish.language} repository with {stars} was pushed to since "
             f"{wish.pushed_since}; widen --min-stars or --active-days"

@@ -19,6 +19,7 @@ from miner.http import HttpxTransport
 from miner.store import check
 from miner.wire import Request, place
 from validators.errors import ValidatorError
+from validators.plural import counted
 
 FREE_GB = 5
 """Less free disk than this is told: environments are a few hundred megabytes each."""
@@ -88,7 +89,7 @@ def _certificates(bundle: Path | None) -> str:
     authorities = ssl.create_default_context(cafile=bundle).cert_store_stats()["x509_ca"]
     if not authorities:
         raise ConfigError("no authority is trusted; set MINER_CA_BUNDLE to your CA file.")
-    return f"{authorities} authorities of {bundle or 'the system'}"
+    return f"{counted(authorities, 'authority')} of {bundle or 'the system'}"
 
 
 def _index(house: House) -> str:

@@ -31,6 +31,7 @@ from miner.model import Evaluation, EvaluationState, Prediction, Stage, StageRep
 from miner.progress import Progress
 from miner.store import Database
 from validators import workshop
+from validators.plural import counted
 
 DatasetArgument = Annotated[
     str | None,
@@ -107,7 +108,7 @@ def leaderboard(dataset: DatasetArgument = None, as_json: JsonOption = False) ->
         say(f"Nothing was evaluated on {chosen.name} yet; `miner evaluate` does.")
         return
     table(
-        f"Leaderboard of {chosen.name}, {len(chosen.rows)} instances",
+        f"Leaderboard of {chosen.name}, {counted(len(chosen.rows), 'instance')}",
         ["model", "run", "resolved", "95 % interval", "unflagged", "machine failed"],
         [_line(entry) for entry in reports],
     )
@@ -221,7 +222,8 @@ def _tell_plan(dataset: Dataset, submission: Submission, *, as_json: bool) -> No
             }
         )
     else:
-        say(f"would grade {len(models)} model(s) on {len(dataset.rows)} instances")
+        found = (counted(len(models), "model"), counted(len(dataset.rows), "instance"))
+        say(f"would grade {' on '.join(found)}")
 
 
 def _reports(dataset: Dataset, evaluations: Sequence[Evaluation]) -> Sequence[ModelReport]:

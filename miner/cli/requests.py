@@ -9,6 +9,7 @@ from miner.cli.options import author as known_author
 from miner.cli.speech import say
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
+from validators.plural import counted
 
 GROUP = typer.Typer(no_args_is_help=True, help="Ask for work beyond what is due.")
 REVALIDATED = 50
@@ -43,6 +44,6 @@ def revalidate(older_than: DaysOption = 90, limit: LimitOption = REVALIDATED) ->
     before = ago(now(), f"--older-than {older_than}", days=older_than)
     with House.of_environment().store() as store:
         asked = store.admin.revalidate(
-            examined_before=before, limit=limit, reason=f"older than {older_than} days"
+            examined_before=before, limit=limit, reason=f"older than {counted(older_than, 'day')}"
         )
     say(f"{asked} asked for; `miner verify` does it")

@@ -15,6 +15,7 @@ from miner.publish import stage
 from miner.publish.formats import FORMATS, jsonl
 from miner.store import Database
 from validators.dockerfile import dockerfile
+from validators.plural import counted
 
 NameOption = Annotated[
     str | None, typer.Option("--name", help="Name of the snapshot, a date; default: today.")
@@ -102,7 +103,7 @@ def export(
             }
         )
         return
-    say(f"{path}: {len(kept)} of the {len(rows)} instances of {name}")
+    say(f"{path}: {len(kept)} of {counted(len(rows), 'instance')} of {name}")
     for instance_id in gone:
         say(f"left out: {instance_id}, its repository was taken down")
 
@@ -165,7 +166,7 @@ def tell(snapshot: Snapshot, *, is_known: bool, as_json: bool) -> None:
             }
         )
         return
-    held = f"{len(snapshot.members)} instances, sha256 {snapshot.content_hash}"
+    held = f"{counted(len(snapshot.members), 'instance')}, sha256 {snapshot.content_hash}"
     say(f"{snapshot.name}: {held}{', unchanged' if is_known else ''}")
     if snapshot.excluded:
         table("Left out", ["instance", "reason"], snapshot.excluded)

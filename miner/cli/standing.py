@@ -11,6 +11,7 @@ from miner.errors import MinerError
 from miner.model import StageReport
 from miner.rategate import Budget
 from miner.store import Status, StoredPass
+from validators.plural import counted
 
 REPORTS_SHOWN = 6
 PASSES_SHOWN = 5
@@ -66,7 +67,8 @@ def document(standing: Standing) -> dict[str, object]:
 def tell(standing: Standing) -> None:
     """As tables."""
     found = standing.status
-    say(f"{found.repos} repositories, {found.pulls} pulls, {found.snapshots} snapshots")
+    held = {"repository": found.repos, "pull": found.pulls, "snapshot": found.snapshots}
+    say(", ".join(counted(number, noun) for noun, number in held.items()))
     if not (found.work or found.parked or found.failures):
         say("nothing is under way or stuck, and the machinery has not failed")
     work = [[w.kind, w.subject, w.holder, f"{w.lease_until:%H:%M:%S}"] for w in found.work]

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from miner.errors import BadItemError
 from miner.git import CommitHeader, Mirror, RawChange
 from miner.model import Base, ChangedFile, Commit, MergeMethod, PullRequest
+from validators.plural import counted
 
 FILES_LISTED_AT_MOST = 3000
 """GitHub lists no more changed files of one pull than this."""
@@ -85,7 +86,7 @@ def _cannot_be_checked(told: PullRequest, merge: Sequence[CommitHeader]) -> str:
     if not listed:
         return "The source lists no changed files to check a base by."
     if listed >= FILES_LISTED_AT_MOST:
-        return f"The source lists {listed} changed files, which may not be all of them."
+        return f"The source lists {counted(listed, 'changed file')}, which may not be all of them."
     if not merge:
         return f"Merge commit {told.merge_commit} is not in the mirror."
     return ""
@@ -183,8 +184,8 @@ def _difference(
             return ""
     missing, extra = wanted - found, found - wanted
     return (
-        f"git counts {found.total()} files and the pull lists {wanted.total()}; "
-        f"{missing.total()} listed ones differ or are missing, {extra.total()} are not listed so"
+        f"git counts {counted(found.total(), 'file')} and the pull lists {wanted.total()}; "
+        f"listed and other or missing: {missing.total()}, not listed so: {extra.total()}"
     )
 
 

@@ -11,6 +11,7 @@ from miner.crawl.paging import Trail, batches, newest_of, placeless
 from miner.crawl.source import Page, Source, Told
 from miner.model import EVER, Depth, Place, Repo
 from miner.progress import Progress
+from validators.plural import counted
 
 
 class Places(Marks, Protocol):
@@ -106,5 +107,5 @@ class Reader:
         read = 0
         for items, after in batches(pages):
             read += len(items)
-            self.progress.advance(self.what, f"{repo.name}: {read} pulls read", by=0)
+            self.progress.advance(self.what, f"{repo.name}: {counted(read, 'pull')} read", by=0)
             yield items, after

@@ -22,6 +22,7 @@ from miner.errors import (
 )
 from miner.model import EVER, Clock, Gate, Repo, Stage, StageReport
 from miner.progress import Progress
+from validators.plural import counted
 
 WHAT = "crawl"
 
@@ -186,7 +187,7 @@ class _Pass:
     def _settle(self, asked: _Asked) -> None:
         try:
             window = f" updated since {asked.start:%Y-%m-%d %H:%M} UTC" if asked.start else ""
-            note = f"{asked.stored.result()} new pulls{window}"
+            note = f"{counted(asked.stored.result(), 'new pull')}{window}"
             self.tally.add("repositories_changed")
         except MinerError as error:
             note = self._judged(asked.name, asked.known, error)

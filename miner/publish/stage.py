@@ -12,6 +12,7 @@ from miner.model import Candidate, Instance, Member, Snapshot
 from miner.progress import Progress
 from miner.publish.row import ExportRow, canonical, complaint, export_row
 from miner.publish.select import Selection, is_name, select
+from validators.plural import counted
 
 
 class Store(Protocol):
@@ -100,7 +101,8 @@ def publish(
         snapshot, lines = plan(store, name=name, window=window, dockerfile=dockerfile, now=now)
         check(store, snapshot)
         store.freeze(snapshot, rows=lines)
-        progress.advance("publish", f"{snapshot.name}: {len(snapshot.members)} instances")
+        held = counted(len(snapshot.members), "instance")
+        progress.advance("publish", f"{snapshot.name}: {held}")
     finally:
         progress.end("publish")
     return store.snapshot(name) or snapshot

@@ -15,6 +15,7 @@ from miner.split.patch import Section
 from miner.split.people import is_bot, merges_alone
 from miner.split.policy import GatePolicy
 from validators.languages import FileClass
+from validators.plural import counted
 
 _PLAIN = (FileClass.TEST, FileClass.SOURCE)
 _UNCOUNTED = (FileClass.DOCS, FileClass.LOCK, FileClass.CI)
@@ -204,7 +205,7 @@ def file_count(context: Context) -> Refusal | None:
         return None
     return Refusal(
         gate=Gate.TOO_MANY_FILES if count > most else Gate.TOO_FEW_FILES,
-        detail=f"{count} files besides documentation, lock files and CI changed; "
+        detail=f"{counted(count, 'file')} besides documentation, lock files and CI changed; "
         f"{least} to {most} are wanted.",
     )
 

@@ -19,6 +19,7 @@ from unidiff.patch import PatchSet
 from miner.errors import BadItemError
 from miner.git import RawChange
 from validators.languages import FileClass
+from validators.plural import counted
 
 Classify = Callable[[PurePosixPath], FileClass]
 
@@ -75,7 +76,7 @@ def cut(diff: bytes, changes: Sequence[RawChange], classify: Classify) -> tuple[
     expected = sum(change.sections for change in changes)
     if len(starts) != expected or (diff and starts[:1] != [0]):
         raise BadItemError(
-            f"The diff has {len(starts)} files where git lists {expected} changed ones."
+            f"The diff has {counted(len(starts), 'file')} where git lists {expected} changed ones."
         )
     ends = [*starts[1:], len(diff)]
     sections, at = [], 0
@@ -141,8 +142,8 @@ def _check(section: Section) -> None:
         raise BadItemError(f"The diff of {change.path!r} cannot be read: {error}.") from error
     if counts != (change.additions or 0, change.deletions or 0):
         raise BadItemError(
-            f"The diff of {change.path!r} has {counts[0]} added and {counts[1]} removed lines; "
-            f"git counts {change.additions} and {change.deletions}."
+            f"The diff of {change.path!r} adds {counted(counts[0], 'line')} and removes "
+            f"{counts[1]}; git counts {change.additions} and {change.deletions}."
         )
 
 

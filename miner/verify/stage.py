@@ -21,6 +21,7 @@ from miner.verify.leases import LeaseRows, Leases
 from miner.verify.recipes import stored_recipes
 from validators.errors import EngineTooOldError, PythonUnavailableError, UnknownRecipeError
 from validators.model import Examination, Policy, Task, Tree
+from validators.plural import counted
 
 VERIFIER_VERSION = 3
 """Raised with every change to rules, reporter, probes or runs by which some candidate could get
@@ -119,8 +120,9 @@ class _Shift:
         report = self.books.report(started_at=started_at, ended_at=self.now())
         why = self.books.trouble(report)
         if why is not None:
-            tasks = "1 task" if report.retried == 1 else f"{report.retried} tasks"
-            raise IncompleteError(f"{tasks} could not be verified: {why}", report=report)
+            raise IncompleteError(
+                f"{counted(report.retried, 'task')} could not be verified: {why}", report=report
+            )
         return report
 
     def _fill(self, repo: str | None, limit: int, in_flight: int) -> bool:

@@ -67,3 +67,34 @@ def test_the_environment_is_read_in_one_place() -> None:
         _name(path) for path in SOURCES if re.search(r"\bos\.(environ|getenv)\b", path.read_text())
     }
     assert readers <= {"miner/config.py"} | GUEST_SIDE
+
+
+NOT_COUNTS = {"miner/demo/cost.py", "validators/debian.py", "validators/engines/streams.py"}
+"""GitHub's own sentences; numbers that are never one."""
+
+NOUNS = re.compile(
+    r" (?:[a-z]+ )?(?:tasks|tests|instances|pulls|repositories|models|candidates|containers|"
+    r"grades|hours|days|recipes|predictions|commits|files|issues|lines|attempts|times|caches|images|"
+    r"packages|stars|seconds|hints|snapshots|authorities|rows|months|minutes|passes|patches)\b|"
+    r" [a-z]+\(s\)"
+)
+
+
+def _numbers_without_care(tree: ast.AST) -> Iterator[int]:
+    """f-strings that put a value right before a plural: "1 tasks"."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            for value, text in zip(node.values, node.values[1:], strict=False):
+                told = text.value if isinstance(text, ast.Constant) else None
+                if isinstance(value, ast.FormattedValue) and NOUNS.match(str(told or "")):
+                    yield node.lineno
+
+
+def test_a_number_is_told_with_its_noun_as_one_or_as_many() -> None:
+    """`validators.plural.counted` does."""
+    assert [
+        f"{_name(path)}:{line}"
+        for path in SOURCES
+        if _name(path) not in NOT_COUNTS | GUEST_SIDE
+        for line in _numbers_without_care(ast.parse(path.read_bytes()))
+    ] == []

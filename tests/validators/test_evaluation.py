@@ -248,7 +248,7 @@ def test_what_was_written_to_is_flagged(after: bytes, name: str) -> None:
 def test_forged_records_are_flagged() -> None:
     found = graded(GradingContainer(script=PASSING, forged=3))
     assert (found.resolved, found.flags) == (True, ("forged_records",))
-    assert found.notes == ("3 lines in the report are not our own",)
+    assert found.notes == ("3 lines in the report not our own",)
 
 
 def layout_of(**files: bytes) -> Outcome:

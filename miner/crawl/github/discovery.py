@@ -19,6 +19,7 @@ from miner.crawl.github.nodes import Node
 from miner.crawl.github.queries import query
 from miner.errors import ConfigError, MalformedPayloadError
 from miner.http import HttpClient
+from validators.plural import counted
 
 RESULTS_A_TEXT = 1000
 FIRST_PAGE = 50
@@ -165,7 +166,7 @@ def judged(repository: _Repository, wish: Wish) -> Found:
     share = _share(repository.languages, wish.language)
     refusal = _refusal(repository, wish, spdx=spdx, share=share)
     praise = (
-        f"{share:.0%} {wish.language}, {repository.stargazer_count} stars, {spdx}, "
+        f"{share:.0%} {wish.language}, {counted(repository.stargazer_count, 'star')}, {spdx}, "
         f"pushed {repository.pushed_at:%Y-%m-%d}"
         if repository.pushed_at
         else ""
@@ -194,7 +195,7 @@ def _refusal(repository: _Repository, wish: Wish, *, spdx: str | None, share: fl
             f"its licence is {spdx or 'not known'}",
         ),
         (share < wish.min_share, f"only {share:.0%} of it is {wish.language}"),
-        (stars < wish.min_stars, f"it has {stars} stars"),
+        (stars < wish.min_stars, f"it has {counted(stars, 'star')}"),
         (pushed is None or pushed.date() < wish.pushed_since, "nothing was pushed of late"),
     )
     return next((reason for applies, reason in rules if applies), None)

@@ -97,11 +97,11 @@ def test_publish_and_export(miner: Miner, db: Database, tmp_path: Path) -> None:
     assert again.out == first.out.rstrip() + ", unchanged\n"
     assert [report.done for report in db.admin.reports(stage=Stage.PUBLISH)] == [2, 2]
     assert miner("export", "--out", "all.jsonl").out == (
-        "all.jsonl: 2 of the 2 instances of 2026-11-29\n"
+        "all.jsonl: 2 of 2 instances of 2026-11-29\n"
     )
     assert len((tmp_path / "all.jsonl").read_text().splitlines()) == 2
     assert miner("export", "--cutoff", "2026-12-01", "--out", "none.jsonl").out == (
-        "none.jsonl: 0 of the 2 instances of 2026-11-29\n"
+        "none.jsonl: 0 of 2 instances of 2026-11-29\n"
     )
     add_instances(db, candidate(3))
     for dry in ((), ("--dry-run",)):
@@ -115,7 +115,7 @@ def test_plans_are_told_as_json_too(miner: Miner, db: Database) -> None:
     miner("publish", "--name", "2026-11-29")
     plan = json.loads(miner("evaluate", "--gold", "--dry-run", "--json").out)
     assert (plan["models"], plan["instances"]) == (["gold"], ["o__r-1", "o__r-2"])
-    assert "would grade 1 model(s) on 2" in miner("evaluate", "--gold", "--dry-run").out
+    assert "would grade 1 model on 2 instances" in miner("evaluate", "--gold", "--dry-run").out
     assert json.loads(miner("verify", "--policy", "quick", "--dry-run", "--json").out) == []
     due = json.loads(miner("verify", "--policy", "full", "--dry-run", "--json").out)
     assert {entry["instance"] for entry in due} == {"o__r-1", "o__r-2"}
@@ -137,7 +137,7 @@ def test_looking(miner: Miner, db: Database) -> None:
     assert "an instance" in shown
     assert "FAIL_TO_PASS: 1" in shown
     assert json.loads(miner("show", "o__r-1", "--json").out)["is_instance"] is True
-    assert "1 pulls" in miner("status").out
+    assert "1 repository, 1 pull, 0 snapshots" in miner("status").out
     assert json.loads(miner("status", "--json").out)["pulls"] == 1
 
 
@@ -245,6 +245,6 @@ def test_what_was_taken_down_is_left_out_of_later_exports(
     assert miner("publish", "--name", "2026-11-29").code == exits.OK
     db.crawl.bury(repo(), reason="dmca", now=NOW)
     answer = miner("export", "--out", "after.jsonl")
-    assert "0 of the 1 instances" in answer.out
+    assert "0 of 1 instance of" in answer.out
     assert "left out: o__r-1, its repository was taken down" in answer.out
     assert (tmp_path / "after.jsonl").read_text() == ""
