@@ -49,9 +49,9 @@ from miner.demo.synthetic import synthetic
 from miner.git import Mirrors
 from miner.http import HttpClient, HttpxTransport
 from miner.model import StageReport
-from miner.progress import SilentProgress
 from miner.store import Database, open_store, upgrade
 from miner.wire import Request, Response, Token
+from tests.fakes.progress import SilentProgress
 
 EVENTS = 200_000
 BLOCKED_REPOSITORIES = 4

@@ -10,10 +10,10 @@ from itertools import groupby
 from miner.crawl.base import based
 from miner.git import Mirrors
 from miner.model import Candidate, PullRequest, Rejection
-from miner.progress import SilentProgress
 from miner.split.policy import GatePolicy
 from miner.split.stage import split
 from miner.store import Database
+from tests.fakes.progress import SilentProgress
 
 SAMPLE = 500
 

@@ -65,7 +65,7 @@ def fill(database: Database) -> None:
     database.crawl.save_repo(repo(), now=NOW)
     for number in range(1, PULLS + 1):
         merged_at = NOW - timedelta(minutes=number)
-        database.crawl.save_pull(pull(number, merged_at=merged_at), raw=b"%d" % number)
+        database.crawl.save_pulls([(pull(number, merged_at=merged_at), b"%d" % number)])
         one = replace(candidate(number), merged_at=merged_at)
         database.split.save_split(pull(number), one, policy=POLICY)
 

@@ -21,19 +21,3 @@ class Progress(Protocol):
     def end(self, what: str) -> None:
         """Work ended, done or not."""
         ...
-
-
-class SilentProgress:
-    """Says nothing: for tests and workers."""
-
-    def start(self, what: str, *, total: int | None) -> None:
-        """Say nothing."""
-
-    def advance(self, what: str, note: str, *, by: int = 1) -> None:
-        """Say nothing."""
-
-    def tell(self, what: str, note: str) -> None:
-        """Say nothing."""
-
-    def end(self, what: str) -> None:
-        """Say nothing."""

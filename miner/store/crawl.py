@@ -89,10 +89,6 @@ class CrawlStore:
         with self._sql.read() as connection:
             return {(row.number, row.raw_digest) for row in connection.execute(query)}
 
-    def save_pull(self, pull: PullRequest, *, raw: bytes) -> None:
-        """`save_pulls` of one."""
-        self.save_pulls([(pull, raw)])
-
     def save_pulls(self, pulls: Sequence[tuple[PullRequest, bytes]]) -> None:
         """Append these versions of one repository's pulls and their payloads, all or none.
 

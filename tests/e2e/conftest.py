@@ -14,7 +14,7 @@ import pytest
 from miner import config
 from miner.cli import run
 from miner.demo import Forge, ForgeData, build_forge, made_forge, serve
-from miner.progress import SilentProgress
+from tests.fakes.progress import SilentProgress
 from validators.certificates import system_certificates
 
 DEMO_S = 1200

@@ -10,10 +10,10 @@ from miner.cli.trees import trees, web_url
 from miner.cli.wiring import House
 from miner.errors import NotFoundError
 from miner.evaluate.dataset import DatasetRow
-from miner.progress import SilentProgress
 from miner.store import open_store
 from miner.verify.stage import verify
 from tests.e2e.conftest import Miner
+from tests.fakes.progress import SilentProgress
 from tests.fakes.serial import SerialExecutor
 from tests.fakes.whole_line import TwoOfThreeBench
 from tests.samples import GOLD, NOON, TESTS, recipe

@@ -22,13 +22,13 @@ from miner.crawl.stage import crawl
 from miner.errors import ConfigError
 from miner.git import Mirrors
 from miner.http import HttpClient
-from miner.progress import SilentProgress
 from miner.publish.stage import publish
 from miner.split.policy import GatePolicy
 from miner.split.stage import split
 from miner.store import open_store
 from miner.verify.stage import verify
 from miner.wire import Token
+from tests.fakes.progress import SilentProgress
 from tests.fakes.serial import SerialExecutor
 from tests.fakes.trees import trees
 from tests.miner.store.samples import attempt, failed_attempt, verdict

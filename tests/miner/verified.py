@@ -33,7 +33,7 @@ def add_instances(database: Database, *candidates: Candidate, recipe: Recipe | N
     verdict = sample_verdict()
     for one in candidates:
         origin = pull(one.pull_number)
-        database.crawl.save_pull(origin, raw=b"{}")
+        database.crawl.save_pulls([(origin, b"{}")])
         database.split.save_split(origin, one, policy=POLICY)
         claimed = database.verify.claim(
             holder=HOLDER, version=VERIFIER_VERSION, policy="quick", limit=9, repo=None, now=NOW

@@ -5,8 +5,8 @@ import json
 from miner.assess import SIGNALS
 from miner.assess.stage import assess
 from miner.model import StageReport
-from miner.progress import SilentProgress
 from miner.store import Database
+from tests.fakes.progress import SilentProgress
 from tests.miner.store.samples import NOW
 from tests.miner.verified import add_instances, candidate
 

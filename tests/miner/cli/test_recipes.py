@@ -56,7 +56,7 @@ def test_a_candidate_that_waits_proposes_what_its_tree_says(
     miner: Miner, db: Database, commit: str
 ) -> None:
     db.crawl.save_repo(repo(), now=NOW)
-    db.crawl.save_pull(pull(1), raw=b"{}")
+    db.crawl.save_pulls([(pull(1), b"{}")])
     db.split.save_split(pull(1), candidate(1, base_commit=commit), policy=POLICY)
     answer = miner("recipes", "propose", "o__r-1")
     assert answer.code == exits.OK

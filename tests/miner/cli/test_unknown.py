@@ -8,10 +8,10 @@ import pytest
 from miner.cli import exits
 from miner.cli.snapshots import dockerfile_of
 from miner.cli.wiring import now
-from miner.progress import SilentProgress
 from miner.publish import stage
 from miner.publish.row import canonical
 from miner.store import Database
+from tests.fakes.progress import SilentProgress
 from tests.miner.cli.conftest import Miner
 from tests.miner.verified import add_instances, candidate
 from validators.model import Recipe

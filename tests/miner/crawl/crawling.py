@@ -14,10 +14,10 @@ from miner.crawl.github import GitHub
 from miner.crawl.stage import crawl
 from miner.git import Mirrors
 from miner.http import HttpClient, HttpxTransport
-from miner.progress import SilentProgress
 from miner.store import open_store
 from miner.store.crawl import CrawlStore
 from miner.wire import Request, Response, Token, Transport
+from tests.fakes.progress import SilentProgress
 
 
 @dataclass

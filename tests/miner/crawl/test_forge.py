@@ -26,9 +26,9 @@ from miner.errors import ConfigError, MinerError
 from miner.git import Mirrors
 from miner.http import HttpClient, HttpxTransport
 from miner.model import PullRequest, StageReport
-from miner.progress import SilentProgress
 from miner.store import Database, open_store, tables, upgrade
 from miner.wire import Token, Transport
+from tests.fakes.progress import SilentProgress
 from tests.miner.crawl.crawling import Order, crawl_until_killed
 from tests.miner.store.conftest import BACKENDS, empty_url, url
 

@@ -24,8 +24,9 @@ from miner.errors import (
 from miner.git import Mirrors
 from miner.http import HttpClient
 from miner.model import EVER, Gate, MergeMethod, Place, PullRequest, StageReport
-from miner.progress import Progress, SilentProgress
+from miner.progress import Progress
 from miner.wire import Request, Response, Token
+from tests.fakes.progress import SilentProgress
 from tests.miner.crawl.fake_github import BASE_URL, FakeGitHub, answered, at, pull, repository
 from tests.miner.crawl.memory_store import KilledError, MemoryStore
 from tests.miner.crawl.scene import merged_repository

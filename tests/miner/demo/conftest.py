@@ -15,7 +15,7 @@ from miner.demo.graph import Graph
 from miner.demo.objects import Objects
 from miner.demo.quota import Quota
 from miner.demo.world import World
-from miner.progress import SilentProgress
+from tests.fakes.progress import SilentProgress
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 

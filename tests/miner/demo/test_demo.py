@@ -15,7 +15,7 @@ from miner.demo.pairs import Package, Pair, packages
 from miner.demo.pulls import IssueRecord, PullRecord
 from miner.demo.sdists import SdistCache, SourceFile, source_tree
 from miner.demo.world import World
-from miner.progress import SilentProgress
+from tests.fakes.progress import SilentProgress
 
 PAIRS = [(package, pair) for package in packages() for pair in package.pairs]
 IDS = [pair.id for _, pair in PAIRS]
@@ -160,7 +160,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from miner.demo import build_forge
-from miner.progress import SilentProgress
+from tests.fakes.progress import SilentProgress
 
 class Killer(SilentProgress):
     left = int(sys.argv[2])

@@ -17,11 +17,11 @@ from miner.demo import ForgeData, serve
 from miner.demo.expected import expected
 from miner.git import Mirrors
 from miner.http import HttpClient
-from miner.progress import SilentProgress
 from miner.split.policy import GatePolicy
 from miner.split.stage import split
 from miner.store import Database
 from miner.wire import Token
+from tests.fakes.progress import SilentProgress
 
 ALLOWED = (
     "miner/demo/expected.py",

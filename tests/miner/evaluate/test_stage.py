@@ -19,8 +19,8 @@ from miner.evaluate.hands import RESULT_S, Hands
 from miner.evaluate.predictions import empty_predictions, gold_predictions
 from miner.evaluate.stage import Submission, evaluate
 from miner.model import EvaluationState, Prediction, StageReport
-from miner.progress import SilentProgress
 from miner.store import Database
+from tests.fakes.progress import SilentProgress
 from tests.fakes.serial import SerialExecutor
 from tests.samples import GOLD, NOON, TESTS, recipe
 from validators.errors import EngineUnavailableError

@@ -13,8 +13,8 @@ from miner.evaluate.hands import RESULT_S, Hands
 from miner.evaluate.predictions import gold_predictions
 from miner.evaluate.stage import Submission, evaluate
 from miner.model import EvaluationState, StageReport
-from miner.progress import SilentProgress
 from miner.store import Database
+from tests.fakes.progress import SilentProgress
 from tests.fakes.turns import WAIT_S, During, Turns, graded
 from tests.samples import GOLD, NOON, TESTS, recipe
 from validators.errors import EngineUnavailableError

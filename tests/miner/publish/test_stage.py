@@ -8,10 +8,10 @@ import pytest
 
 from miner.errors import ConfigError, SnapshotFrozenError
 from miner.model import Instance, Snapshot
-from miner.progress import SilentProgress
 from miner.publish.formats import jsonl
 from miner.publish.stage import plan, publish, read_rows
 from miner.store import Database
+from tests.fakes.progress import SilentProgress
 from tests.miner.store.samples import NOW
 from tests.miner.verified import add_instances, candidate
 

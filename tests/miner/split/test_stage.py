@@ -10,9 +10,9 @@ import pytest
 from miner.errors import ConfigError
 from miner.git import Mirrors
 from miner.model import Candidate, Gate, PullRequest, Rejection, Stage, StageReport
-from miner.progress import SilentProgress
 from miner.split.policy import GatePolicy
 from miner.split.stage import split
+from tests.fakes.progress import SilentProgress
 from tests.miner.git.repository import Repository
 from tests.miner.split.pulls import DEPENDABOT, at, make_issue, make_link, make_pull
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from miner.model import Gate, PullRequest, Repo
-from miner.progress import SilentProgress
 from miner.split.policy import GatePolicy
 from miner.split.stage import split
 from miner.store import Database
+from tests.fakes.progress import SilentProgress
 from tests.miner.git.oracle import applied, tree_id
 from tests.miner.split.pulls import at
 from tests.miner.split.test_stage import GOOD, NOW, Line
@@ -38,7 +38,7 @@ def line(tmp_path: Path) -> Line:
 
 def _save(database: Database, *pulls: PullRequest) -> None:
     for pull in pulls:
-        database.crawl.save_pull(pull, raw=pull.raw_digest.encode())
+        database.crawl.save_pulls([(pull, pull.raw_digest.encode())])
 
 
 def _split(database: Database, line: Line, policy: GatePolicy | None = None) -> dict[str, int]:

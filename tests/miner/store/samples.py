@@ -244,6 +244,6 @@ def with_candidates(database: Database, *numbers: int) -> tuple[Candidate, ...]:
     database.crawl.save_repo(repo(), now=NOW)
     found = tuple(candidate(number) for number in numbers)
     for one in found:
-        database.crawl.save_pull(pull(one.pull_number), raw=b"{}")
+        database.crawl.save_pulls([(pull(one.pull_number), b"{}")])
         database.split.save_split(pull(one.pull_number), one, policy=POLICY)
     return found

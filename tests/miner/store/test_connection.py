@@ -100,7 +100,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None
         connection.execute(text(f"PRAGMA max_page_count={pages}"))
     noise = os.urandom(300_000)
     with pytest.raises(RetryableError) as error:  # on the same connection: there is but one
-        database.crawl.save_pull(pull(), raw=noise)
+        database.crawl.save_pulls([(pull(), noise)])
     database.close()
     assert "is full; free some space" in said(error)
     with open_store(url) as opened:
@@ -149,7 +149,7 @@ def test_writers_wait_for_each_other(database: Database) -> None:
     def write(number: int) -> None:
         try:
             for step in range(5):
-                database.crawl.save_pull(pull(number * 100 + step), raw=b"same")
+                database.crawl.save_pulls([(pull(number * 100 + step), b"same")])
                 database.crawl.advance(repo(), watermark=later(minutes=step), etag=None, now=NOW)
         except MinerError as error:
             errors.append(error)

@@ -22,7 +22,7 @@ def test_the_watch_list_is_its_history(database: Database) -> None:
 
 def test_a_pull_comes_back_byte_for_byte(database: Database) -> None:
     database.crawl.save_repo(repo(), now=NOW)
-    database.crawl.save_pull(pull(), raw=b"{\xff}")
+    database.crawl.save_pulls([(pull(), b"{\xff}")])
     assert database.split.due_pulls(policy=POLICY, limit=1, repo=None) == (pull(),)
     assert database.crawl.stored_pulls(repo(), ["raw-7-1", "raw-7-2"]) == {(7, "raw-7-1")}
 
@@ -30,9 +30,9 @@ def test_a_pull_comes_back_byte_for_byte(database: Database) -> None:
 def test_the_same_version_is_stored_once_and_the_newest_counts(database: Database) -> None:
     database.crawl.save_repo(repo(), now=NOW)
     for _ in range(2):
-        database.crawl.save_pull(pull(), raw=b"1")
+        database.crawl.save_pulls([(pull(), b"1")])
     newer = pull(title="Better", raw_digest="raw-7-2")
-    database.crawl.save_pull(newer, raw=b"2")
+    database.crawl.save_pulls([(newer, b"2")])
     assert database.split.due_pulls(policy=POLICY, limit=9, repo=None) == (newer,)
     assert database.admin.status().pulls == 2
     assert database.admin.funnel().pulls == 1
@@ -40,7 +40,7 @@ def test_the_same_version_is_stored_once_and_the_newest_counts(database: Databas
 
 def test_a_renamed_repository_keeps_its_rows(database: Database) -> None:
     database.crawl.save_repo(repo(), now=NOW)
-    database.crawl.save_pull(pull(), raw=b"1")
+    database.crawl.save_pulls([(pull(), b"1")])
     renamed = repo(name="new/name")
     database.crawl.save_repo(renamed, now=NOW)
     database.crawl.save_repo(renamed, now=NOW)
@@ -129,7 +129,7 @@ def test_what_could_not_be_read_is_in_the_funnel_until_it_can(database: Database
     assert funnel().crawl_rejections == {"malformed_payload": 2}
     assert funnel(repo="O/r").crawl_rejections == {"malformed_payload": 2}
     assert funnel(repo="x/y").crawl_rejections == {}
-    database.crawl.save_pull(pull(7), raw=b"{}")
+    database.crawl.save_pulls([(pull(7), b"{}")])
     assert funnel().crawl_rejections == {"malformed_payload": 1}
     assert funnel().pulls == 1
 

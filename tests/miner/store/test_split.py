@@ -12,7 +12,7 @@ def crawled(database: Database) -> None:
     """Two pulls of one repository."""
     database.crawl.save_repo(repo(), now=NOW)
     for number in (1, 2):
-        database.crawl.save_pull(pull(number), raw=b"{}")
+        database.crawl.save_pulls([(pull(number), b"{}")])
 
 
 def due(database: Database, policy: str = POLICY) -> list[int]:
@@ -50,14 +50,14 @@ def test_a_pull_is_due_again_once_it_is_reverted_and_again_when_that_is_undone(
 ) -> None:
     database.split.save_split(pull(1), candidate(1), policy=POLICY)
     database.split.save_split(pull(2), rejection(2), policy=POLICY)
-    database.crawl.save_pull(pull(3, reverts=(1,)), raw=b"{}")
+    database.crawl.save_pulls([(pull(3, reverts=(1,)), b"{}")])
     database.split.save_split(pull(3), rejection(3, "revert"), policy=POLICY)
     assert database.split.reverted_by(pull(1)) == 3
     assert due(database) == [1]
     database.split.save_split(pull(1), rejection(1, "reverted"), policy=POLICY)
     assert due(database) == []
     assert database.admin.funnel().candidates == 0
-    database.crawl.save_pull(pull(4, reverts=(3,)), raw=b"{}")
+    database.crawl.save_pulls([(pull(4, reverts=(3,)), b"{}")])
     database.split.save_split(pull(4), rejection(4, "revert"), policy=POLICY)
     assert database.split.reverted_by(pull(1)) is None
     assert database.split.reverted_by(pull(3)) == 4
@@ -68,7 +68,7 @@ def test_a_pull_is_due_again_once_it_is_reverted_and_again_when_that_is_undone(
 
 
 def test_a_candidate_cut_before_its_revert_was_seen_is_due_again(database: Database) -> None:
-    database.crawl.save_pull(pull(3, reverts=(1,)), raw=b"{}")
+    database.crawl.save_pulls([(pull(3, reverts=(1,)), b"{}")])
     database.split.save_split(pull(1), candidate(1), policy=POLICY)
     assert 1 in due(database)
     database.split.save_split(pull(1), candidate(1), policy=POLICY)

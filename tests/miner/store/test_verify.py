@@ -96,13 +96,13 @@ def test_a_new_comment_does_not_verify_again_but_a_new_patch_does(database: Data
     claim(database)
     database.verify.save_examined(accepted(one), holder=ME, now=NOW)
     talked = replace(one, raw_digest="raw-1-2", hints_text="more")
-    database.crawl.save_pull(pull(1, raw_digest="raw-1-2"), raw=b"2")
+    database.crawl.save_pulls([(pull(1, raw_digest="raw-1-2"), b"2")])
     database.split.save_split(pull(1, raw_digest="raw-1-2"), talked, policy=POLICY)
     assert claim(database) == ()
     (instance,) = database.publish.instances(window=(None, None))
     assert instance.candidate == talked
     patched = replace(one, raw_digest="raw-1-3", patch=b"other")
-    database.crawl.save_pull(pull(1, raw_digest="raw-1-3"), raw=b"3")
+    database.crawl.save_pulls([(pull(1, raw_digest="raw-1-3"), b"3")])
     database.split.save_split(pull(1, raw_digest="raw-1-3"), patched, policy=POLICY)
     assert claim(database) == (patched,)
     assert database.publish.instances(window=(None, None)) == ()
@@ -195,7 +195,7 @@ def test_a_repaired_recipe_is_learned_once_and_people_win(database: Database) ->
 def test_a_candidate_that_is_rejected_now_is_not_claimed(database: Database) -> None:
     with_candidates(database, 1)
     reverting = pull(9, reverts=(1,), raw_digest="r9")
-    database.crawl.save_pull(reverting, raw=b"9")
+    database.crawl.save_pulls([(reverting, b"9")])
     due = database.split.due_pulls(policy=POLICY, limit=9, repo=None)
     assert {each.number for each in due} == {1, 9}
     assert database.split.reverted_by(pull(1)) == 9

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from miner.git import Mirrors
 from miner.model import Candidate, StageReport
-from miner.progress import SilentProgress
 from miner.store import Database
 from miner.verify.bench import Bench
 from miner.verify.stage import verify
+from tests.fakes.progress import SilentProgress
 from tests.fakes.serial import SerialExecutor
 from tests.fakes.trees import trees
 from tests.miner.store.samples import NOW, POLICY, candidate, pull, repo
@@ -53,7 +53,7 @@ class Line:
         self.database.crawl.save_repo(repo(), now=NOW)
         found = tuple(candidate(number, base_commit=self.commit) for number in numbers)
         for one in found:
-            self.database.crawl.save_pull(pull(one.pull_number), raw=b"{}")
+            self.database.crawl.save_pulls([(pull(one.pull_number), b"{}")])
             self.database.split.save_split(pull(one.pull_number), one, policy=POLICY)
         return found
 

@@ -17,10 +17,10 @@ import pytest
 from miner.executors import executor
 from miner.git import Mirrors
 from miner.model import StageReport
-from miner.progress import SilentProgress
 from miner.store import Database
 from miner.verify.stage import IncompleteError, verify
 from tests.fakes.bench import MarkingBench
+from tests.fakes.progress import SilentProgress
 from tests.fakes.trees import trees
 from tests.miner.store.samples import NOW, POLICY, candidate, pull, repo
 from validators.model import QUICK
@@ -87,7 +87,7 @@ class Line:
         self.at = NOW
         database.crawl.save_repo(repo(), now=NOW)
         for number in (1, 2, 3):
-            database.crawl.save_pull(pull(number), raw=b"{}")
+            database.crawl.save_pulls([(pull(number), b"{}")])
             one = candidate(number, base_commit=commit)
             database.split.save_split(pull(number), one, policy=POLICY)
 
