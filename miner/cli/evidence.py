@@ -110,9 +110,11 @@ def tell(found: Evidence) -> None:
 
 
 def _standing(found: Evidence) -> str:
-    """ "an instance", "no instance", or that nobody has looked yet."""
+    """ "an instance", "no instance", or that nobody has looked yet, or not here."""
     if found.is_instance:
         return "an instance"
+    if found.candidate is None and not found.rejections:
+        return "not mined here, only graded"
     waiting = found.candidate is not None and not (found.examinations or found.rejections)
     return "a candidate, not verified yet" if waiting else "no instance"
 

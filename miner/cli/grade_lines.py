@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from miner.cli.speech import say
+from miner.cli.speech import say, table
 from miner.evaluate.dataset import DatasetRow
 from miner.model import Evaluation, EvaluationState
 from miner.store import KeptRun
@@ -17,8 +17,14 @@ TELLING = ("FAILED", "error:", "malformed patch", "can't find file")
 Runs = Callable[[Evaluation], KeptRun | None]
 
 
-def grade_line(evaluation: Evaluation, row: DatasetRow, runs: Runs) -> list[object]:
-    """instance, model, state, passed/required of both lists, and why it is not resolved."""
+COLUMNS = ("instance", "model", "state", "FAIL_TO_PASS", "PASS_TO_PASS", "why")
+
+
+def grade_line(evaluation: Evaluation, row: DatasetRow | None, runs: Runs) -> list[object]:
+    """COLUMNS: both lists as passed/required; why it is not resolved, as far as is known.
+
+    Without a row, required tests that failed are not named.
+    """
     found = evaluation.grade
     counts = ["", ""]
     if found is not None:
@@ -30,6 +36,17 @@ def grade_line(evaluation: Evaluation, row: DatasetRow, runs: Runs) -> list[obje
 
 def grade_document(evaluation: Evaluation, row: DatasetRow, runs: Runs) -> dict[str, object]:
     """The grade, JSON-able; docs/evaluation.md names every key."""
+    document, run = _document(evaluation, runs), runs(evaluation)
+    return document | ({} if evaluation.grade is None else {"failed": _failed(row, run)})
+
+
+def stored_grade_document(evaluation: Evaluation, runs: Runs) -> dict[str, object]:
+    """The same where no dataset is at hand to say which tests are required, but it is named."""
+    named = {"dataset": evaluation.dataset, "run_id": evaluation.run_id}
+    return named | _document(evaluation, runs)
+
+
+def _document(evaluation: Evaluation, runs: Runs) -> dict[str, object]:
     found = evaluation.grade
     document = {
         "instance_id": evaluation.instance_id,
@@ -49,9 +66,21 @@ def grade_document(evaluation: Evaluation, row: DatasetRow, runs: Runs) -> dict[
         "notes": found.notes,
         "fail_to_pass": _tally_document(found.fail_to_pass),
         "pass_to_pass": _tally_document(found.pass_to_pass),
-        "failed": _failed(row, run),
         "log_hash": None if run is None else run.log_hash,
     }
+
+
+def tell_stored_grades(evaluations: Sequence[Evaluation], runs: Runs) -> None:
+    """The grades of one instance as a table; nothing when there are none."""
+    if evaluations:
+        table(
+            "Grades",
+            ["dataset", "run", *COLUMNS[1:]],
+            [
+                [each.dataset, each.run_id, *grade_line(each, None, runs)[1:]]
+                for each in evaluations
+            ],
+        )
 
 
 def tell_grade_logs(evaluations: Sequence[Evaluation], runs: Runs) -> None:
@@ -94,7 +123,7 @@ def _status(result: TestResult | None) -> str:
     return f"{result.status.value}{where}"
 
 
-def _why(evaluation: Evaluation, row: DatasetRow, runs: Runs) -> str:
+def _why(evaluation: Evaluation, row: DatasetRow | None, runs: Runs) -> str:
     """Why a grade is not resolved: one short line."""
     if evaluation.state is EvaluationState.RESOLVED:
         return ""
@@ -102,7 +131,7 @@ def _why(evaluation: Evaluation, row: DatasetRow, runs: Runs) -> str:
     flaw = evaluation.grade.flaw if evaluation.grade is not None else None
     if flaw is not None:
         return _cut(f"{flaw}: {reason}" if reason else str(flaw))
-    failed = _failed(row, runs(evaluation))
+    failed = {} if row is None else _failed(row, runs(evaluation))
     if reason or not failed:
         return _cut(reason)
     first = " ".join(next(iter(failed.items())))

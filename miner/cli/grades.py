@@ -8,7 +8,7 @@ import typer
 
 from miner.cli import exits
 from miner.cli.datasets import find_dataset
-from miner.cli.grade_lines import Runs, grade_document, grade_line
+from miner.cli.grade_lines import COLUMNS, Runs, grade_document, grade_line
 from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption, RepoOption
 from miner.cli.reports import reported
 from miner.cli.speech import as_text, live, progress, say, say_json, say_report, table
@@ -180,7 +180,7 @@ def tell_grades(
     rows = {row.instance_id: row for row in dataset.rows}
     table(
         f"{run_id} on {dataset.name}",
-        ["instance", "model", "state", "FAIL_TO_PASS", "PASS_TO_PASS", "why"],
+        COLUMNS,
         [grade_line(each, rows[each.instance_id], runs) for each in evaluations],
     )
     for entry in _reports(dataset, evaluations):

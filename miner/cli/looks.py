@@ -5,13 +5,13 @@ from typing import Annotated
 import typer
 
 from miner.cli.evidence import evidence_document, tell, tell_logs
-from miner.cli.grade_lines import tell_grade_logs
+from miner.cli.grade_lines import stored_grade_document, tell_grade_logs, tell_stored_grades
 from miner.cli.options import JsonOption, RepoOption
 from miner.cli.repos import NAME, check_known, stranger
 from miner.cli.speech import say_json, table
 from miner.cli.wiring import House
 from miner.errors import ConfigError
-from miner.store import Database, Funnel
+from miner.store import Database, Evidence, Funnel
 
 InstanceArgument = Annotated[str, typer.Argument(help="owner__name-123, 123 being the pull.")]
 LogsOption = Annotated[
@@ -22,20 +22,22 @@ LogsOption = Annotated[
 def show(
     instance_id: InstanceArgument, logs: LogsOption = False, as_json: JsonOption = False
 ) -> None:
-    """All evidence about one pull: patches, recipes tried, runs, verdict, rejections, signals."""
+    """All evidence about one pull: patches, recipes tried, runs, verdict, rejections, grades."""
     with House.of_environment().store() as store:
         found = store.admin.evidence(instance_id)
-        grades = store.evaluate.of_instance(instance_id) if logs and not as_json else ()
+        grades, runs = store.evaluate.of_instance(instance_id), store.evaluate.kept_run
         if found is None and not grades:
             raise ConfigError(f"Nothing is known of {instance_id!r}{_hint(store, instance_id)}.")
-        if found is not None:
-            if as_json:
-                say_json(evidence_document(found))
-                return
-            tell(found)
-            if logs:
-                tell_logs(found)
-        tell_grade_logs(grades, store.evaluate.kept_run)
+        known = found or Evidence(instance_id=instance_id)
+        if as_json:
+            graded = [stored_grade_document(each, runs) for each in grades]
+            say_json(evidence_document(known) | {"grades": graded})
+            return
+        tell(known)
+        tell_stored_grades(grades, runs)
+        if logs:
+            tell_logs(known)
+            tell_grade_logs(grades, runs)
 
 
 def _hint(store: Database, instance_id: str) -> str:

@@ -1,7 +1,7 @@
 """Everything stored about one instance id: for `miner show`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sqlalchemy import Connection, Row, Select, String, func, select
@@ -39,12 +39,12 @@ class Evidence:
     """What is known of an instance id. Newest first throughout; `failures` are the machinery's."""
 
     instance_id: str
-    is_instance: bool  # accepted now
-    candidate: Candidate | None
-    rejections: tuple[Rejection, ...]
-    examinations: tuple[StoredExamination, ...]
-    signals: Mapping[str, str]
-    failures: tuple[tuple[datetime, str], ...]
+    is_instance: bool = False  # accepted now
+    candidate: Candidate | None = None
+    rejections: tuple[Rejection, ...] = ()
+    examinations: tuple[StoredExamination, ...] = ()
+    signals: Mapping[str, str] = field(default_factory=dict)
+    failures: tuple[tuple[datetime, str], ...] = ()
 
 
 def evidence(sql: Sql, instance_id: str) -> Evidence | None:

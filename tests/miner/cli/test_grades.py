@@ -126,6 +126,39 @@ def test_the_log_of_a_grade_can_be_read(miner: Miner, db: Database) -> None:
     assert miner("show", "o__r-2", "--logs").code == exits.WRONG_INPUT
 
 
+def test_what_was_only_graded_here_is_shown_with_its_grades(miner: Miner, db: Database) -> None:
+    kept(db, evaluation(WRONG))
+    kept(db, replace(evaluation(None, "no engine"), model_name_or_path="n"))
+    answer = miner("show", "o__r-1")
+    assert answer.code == exits.OK
+    assert answer.out.startswith("o__r-1: not mined here, only graded\n")
+    for word in ("2026-11-29", "answers", "unresolved", "1/2", "0/1", "infrastructure"):
+        assert word in answer.out
+    assert "the log's last words" not in answer.out
+    shown = json.loads(miner("show", "o__r-1", "--json").out)
+    assert (shown["is_instance"], shown["examinations"], shown["rejections"]) == (False, [], [])
+    right, broken = shown["grades"]
+    assert (right["dataset"], right["run_id"], right["state"]) == (
+        DATASET.name, "answers", "unresolved",
+    )  # fmt: skip
+    assert right["fail_to_pass"] == {"passed": 1, "failed": 1}
+    assert right["log_hash"]
+    assert (broken["model_name_or_path"], broken["detail"]) == ("n", "no engine")
+
+
+def test_an_instance_that_was_mined_is_shown_with_its_grades_too(
+    miner: Miner, db: Database
+) -> None:
+    add_instances(db, candidate(1))
+    assert "Grades" not in miner("show", "o__r-1").out
+    assert json.loads(miner("show", "o__r-1", "--json").out)["grades"] == []
+    kept(db, evaluation(WRONG))
+    answer = miner("show", "o__r-1")
+    assert answer.out.startswith("o__r-1: an instance\n")
+    assert "Grades" in answer.out
+    assert json.loads(miner("show", "o__r-1", "--json").out)["grades"][0]["state"] == "unresolved"
+
+
 def test_a_whole_export_is_its_snapshot(miner: Miner, db: Database, tmp_path: Path) -> None:
     add_instances(db, candidate(1), candidate(2))
     assert miner("publish", "--name", "2026-11-29").code == exits.OK
