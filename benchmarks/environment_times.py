@@ -27,8 +27,8 @@ from benchmarks.verification import told
 from miner.demo.sdists import SdistCache
 from validators import installation
 from validators.archive import pack
-from validators.base_images import base_image, trust
-from validators.certificates import system_certificates
+from validators.base_images import base_image
+from validators.certificates import system_certificates, trust
 from validators.engine import TREE, ContainerEngine
 from validators.engines import connect
 from validators.environment import ENVIRONMENT_LABEL, build_environment

@@ -10,8 +10,7 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 
 import uv
@@ -20,7 +19,6 @@ from validators import debian, interpreters
 from validators.archive import pack
 from validators.engine import (
     GUEST_UID,
-    KIT,
     TREE,
     VENV,
     Container,
@@ -47,7 +45,6 @@ PARENT_LABEL = "miner.parent"
 _GENERATION = 3  # raise it when what is in a base image changes
 _LIMITS = Limits(memory_mb=4096, cpus=2.0, disk_mb=8192, network=True)
 _STEP_S = 1200.0
-_CA_NAME = "ca.pem"
 _ASK_AGAIN_S = {NotPulled.ABSENT: 3600.0, NotPulled.UNREACHABLE: 60.0}
 _PARENT = f"miner-base:{debian.SUITE}-{_GENERATION}"
 
@@ -75,6 +72,11 @@ class NotYet:
 
 _making = threading.Lock()  # two workers that need the same image: one makes it, the other finds it
 _not_pulled = NotYet()
+
+_SELF_CHECK = (
+    "import sys, ssl, sqlite3, ctypes, bz2, lzma, zlib, hashlib, sysconfig;"
+    "print('%d.%d' % sys.version_info[:2])"
+)
 
 _PREPARE = f"""
 set -e
@@ -137,37 +139,6 @@ def is_current(tag: str) -> bool:
     return tag.removesuffix("-raw").endswith(f"-{_GENERATION}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trust:
-    """The CA bundle as an install is given it: its kit, outside of what is committed, and the
-    environment variables that its commands need."""
-
-    kit: bytes = b""
-    env: Mapping[str, str] = field(default_factory=dict)
-
-
-def trust(ca_bundle: Path | None) -> Trust:
-    """What an install container trusts; nothing more than its image without a bundle."""
-    if ca_bundle is None:
-        return Trust()
-    try:
-        bundle = ca_bundle.read_bytes()
-    except OSError as error:
-        raise EngineUnavailableError(
-            f"The CA bundle {ca_bundle} cannot be read ({error.strerror}): correct the setting."
-        ) from error
-    names = (
-        "SSL_CERT_FILE",
-        "PIP_CERT",
-        "REQUESTS_CA_BUNDLE",
-        "CURL_CA_BUNDLE",
-        "GIT_SSL_CAINFO",
-        "NODE_EXTRA_CA_CERTS",
-    )
-    env = dict.fromkeys(names, f"{KIT}/{_CA_NAME}")
-    return Trust(kit=pack({_CA_NAME: bundle}), env=env)
-
-
 def _tag(python: str, origin: str) -> str:
     return f"miner-base:py{python}-{origin}-{_GENERATION}"
 
@@ -225,12 +196,6 @@ def _commit(container: Container, python: str, origin: str) -> Image:
         said = check.output[-400:].decode(errors="replace").strip()
         raise EngineUnavailableError(f"The base image of Python {python} does not work: {said}.")
     return container.commit(_tag(python, origin), labels={BASE_LABEL: python, ORIGIN_LABEL: origin})
-
-
-_SELF_CHECK = (
-    "import sys, ssl, sqlite3, ctypes, bz2, lzma, zlib, hashlib, sysconfig;"
-    "print('%d.%d' % sys.version_info[:2])"
-)
 
 
 def _root(container: Container, script: str, *, doing: str) -> None:

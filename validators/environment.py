@@ -15,8 +15,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from validators.base_images import base_image, trust
-from validators.certificates import system_certificates
+from validators.base_images import base_image
+from validators.certificates import system_certificates, trust
 from validators.engine import ContainerEngine, Progress
 from validators.errors import UnknownRecipeError
 from validators.install import Install

@@ -13,6 +13,7 @@ from validators.model import (
     Attempt,
     BuildFailure,
     BuildSettings,
+    Environment,
     Examination,
     FailureClass,
     Flaw,
@@ -23,8 +24,9 @@ from validators.model import (
     Verdict,
 )
 from validators.patched_text import patched
+from validators.selection import selected
 from validators.tree import read_tree
-from validators.verification import selected, verify
+from validators.verification import verify
 
 Advisor = Callable[[Mapping[str, str], Sequence[Attempt]], Sequence[Recipe]]
 """Asked when the language's own recipes are spent: manifests (path → text) and what was tried →
@@ -112,24 +114,12 @@ class _Bench:
             settings=self.settings,
             progress=lambda line: self.progress(f"{self.task.instance_id}: {line}"),
         )
-        failure = built if isinstance(built, BuildFailure) else None
-        verdict = None
-        if not isinstance(built, BuildFailure):
-            verdict = verify(
-                self.task,
-                built,
-                test_files=selected(self.task.test_patch, recipe),
-                engine=self.engine,
-                policy=self.policy,
-                progress=self.progress,
-                turn=self.turn,
-            )
-            verdict = self._diagnosed(verdict)
+        environment = None if isinstance(built, BuildFailure) else built
         attempt = Attempt(
-            recipe=recipe if isinstance(built, BuildFailure) else built.recipe,
-            environment=None if isinstance(built, BuildFailure) else built,
-            failure=failure,
-            verdict=verdict,
+            recipe=recipe if environment is None else environment.recipe,
+            environment=environment,
+            failure=built if isinstance(built, BuildFailure) else None,
+            verdict=None if environment is None else self._verified(environment),
             started_at=started_at,
             ended_at=datetime.now(UTC),
         )
@@ -143,6 +133,18 @@ class _Bench:
         if problem is None:
             return ()
         return self.language.repair(attempt.recipe, problem, self._texts())
+
+    def _verified(self, environment: Environment) -> Verdict:
+        verdict = verify(
+            self.task,
+            environment,
+            test_files=selected(self.task.test_patch, environment.recipe),
+            engine=self.engine,
+            policy=self.policy,
+            progress=self.progress,
+            turn=self.turn,
+        )
+        return self._diagnosed(verdict)
 
     def _diagnosed(self, verdict: Verdict) -> Verdict:
         missing = None if verdict.accepted else self.language.diagnose(verdict, self._texts())

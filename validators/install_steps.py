@@ -47,7 +47,7 @@ class Steps:
     container: Container
     recipe: Recipe
     settings: BuildSettings
-    trust: Mapping[str, str]  # the variables of base_images.trust, whose kit the container has
+    trust: Mapping[str, str]  # the variables of certificates.trust, whose kit the container has
 
     def put(self, step: str, path: str, tar: bytes) -> None:
         """Builds of packages may have run before."""
@@ -92,6 +92,7 @@ class Steps:
         root: bool = False,
         stdin: bytes | None = None,
     ) -> Outcome:
+        """A shell line in the tree with the variables of its step; nothing is judged."""
         return self.container.exec(
             ("/bin/bash", "-c", line),
             timeout_s=timeout_s,

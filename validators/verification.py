@@ -26,11 +26,9 @@ from validators.model import (
 from validators.probes import NOT_PROBED, applied, probes_of
 from validators.procession import runs_of
 from validators.run import summary
-from validators.selection import runnable, selected
+from validators.selection import runnable
 from validators.testimony import PROCESS_DIED
 from validators.trial import Trial
-
-__all__ = ["conclude", "is_decided", "selected", "verify"]
 
 DIED_COLLECTING = "died_collecting_before"
 """What a mark begins with: so many before-runs died before they had collected any test."""

@@ -12,7 +12,8 @@ from tests.fakes.engine import FakeEngine
 from tests.real_engine import HERE
 from tests.validators.samples import CA_BUNDLE
 from validators import debian, interpreters
-from validators.base_images import NotYet, Trust, base_image, trust
+from validators.base_images import NotYet, base_image
+from validators.certificates import trust
 from validators.engine import NotPulled
 from validators.engines import DockerEngine, connect
 from validators.errors import (
@@ -209,15 +210,6 @@ def test_what_is_no_version_is_refused_before_it_reaches_a_shell(engine: DockerE
     for python in ("3.12; rm -rf /", "3", "2.7", "3.12.1", "", "3.1$(id)"):
         with pytest.raises(UnknownRecipeError, match="no Python version"):
             base_image(engine, python, settings=BuildSettings(), progress=print)
-
-
-def test_trust_without_a_bundle_changes_nothing() -> None:
-    assert trust(None) == Trust()
-
-
-def test_a_bundle_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(EngineUnavailableError, match="cannot be read"):
-        trust(tmp_path / "none.pem")
 
 
 def test_an_interpreter_is_packed_without_tests_packages_and_its_old_place() -> None:

@@ -11,8 +11,9 @@ from validators.engines import DockerEngine
 from validators.evaluation import grade
 from validators.model import FULL, QUICK, Flaw, Image, Phase, Recipe, Run, TestStatus
 from validators.procession import runs_of
+from validators.selection import selected
 from validators.trial import Trial
-from validators.verification import selected, verify
+from validators.verification import verify
 
 pytestmark = pytest.mark.docker
 
