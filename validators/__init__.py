@@ -27,7 +27,7 @@ Verdicts       examination.py  recipes tried in order → Examination
 Grades         evaluation.py  model patch → Grade         restoration.py  what is put back (pure)
                naming.py  what options and variables name (pure)
                sections.py  parts of shared configuration (pure)
-               putting_back.py  and how                   planted.py  what a build may not leave
+               grade_scripts.py, putting_back.py  and how  planted.py  what a build may not leave
                model_run.py  the run of a model's tree
                guarded.py  what must not change           suspicion.py  what is flagged (pure)
 Anywhere       workshop.py  picklable settings that do all this on any machine

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from validators import grading
 from validators.engine import TREE, Container, ContainerEngine, Progress, Talk
 from validators.errors import EngineUnavailableError
+from validators.grade_scripts import PATCHING, grading_scripts, patches_tar
 from validators.guarded import guarded_paths
 from validators.invocation import Invocation, invocation
 from validators.languages import LANGUAGES
@@ -41,15 +42,7 @@ from validators.run import (
 from validators.selection import selected
 from validators.suspicion import flags
 from validators.testimony import tail
-from validators.worktree import (
-    PATCH_FAILED,
-    PATCHING,
-    TALK,
-    grading_scripts,
-    kit_tar,
-    patches_tar,
-    talk_script,
-)
+from validators.worktree import PATCH_FAILED, TALK, kit_tar, talk_script
 
 GRADER_VERSION = 11
 """Part of every cache key of a grade: raised with every change by which some patch could get

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from validators.engine import END_GUEST, TREE, Container
 from validators.errors import EngineUnavailableError
+from validators.grade_scripts import CODE, SEAL, SEALED
 from validators.model import Outcome
 from validators.restoration import Surroundings, is_kept, rivals
 from validators.run import LISTING_MB, PREPARE_S
 from validators.testimony import tail
-from validators.worktree import CODE, SEAL, SEALED
 
 DATA = "data of the tests"
 """Stands for all of it: many tests have thousands of such files."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from validators.archive import pack
 from validators.engine import KIT, TREE, Container, Talk
 from validators.errors import EngineUnavailableError
+from validators.grade_scripts import ABSENT, NOT_PLAIN, PUT_BACK_FAILED
 from validators.guarded import Seals, look, sealed
 from validators.model import Outcome
 from validators.restoration import Plan
 from validators.run import LISTING_MB, PREPARE_S
 from validators.sections import merged
 from validators.testimony import tail
-from validators.worktree import ABSENT, NOT_PLAIN, PUT_BACK_FAILED
 
 _FULL = b"No space left on device"
 

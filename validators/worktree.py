@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 
 from validators.archive import pack
-from validators.engine import KIT, VENV
+from validators.engine import KIT, TREE
 from validators.installation import GENERATED
 from validators.invocation import LIBRARY, REPORTER_MODULE
 from validators.model import Tree
@@ -20,84 +20,27 @@ from validators.repository import repository_lines
 PATCH_FAILED = 40
 """Exit status of `prepare_script` when the first patch does not apply; 41: the second; …"""
 
-PATCHING = "patching"
-"""What the grading script prints, between NULs, when it begins to apply the model's patch; then how
-many seconds it took so far."""
-
 AFTERWARDS_FAILED = 39
 """Exit status of `prepare_script` when what comes after the patches fails."""
-
-_ASIDE = "/tmp/miner-aside"  # noqa: S108 - inside a container
-"""Where a grade's patches and the final state's objects lie until the tests are put back.
-
-Nothing of the fix may be left for the code under test to read.
-"""
-
-_GIT_ENV = """
-export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_TERMINAL_PROMPT=0
-export GIT_CONFIG_COUNT=4 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null
-export GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false
-export GIT_CONFIG_KEY_2=core.autocrlf GIT_CONFIG_VALUE_2=false
-export GIT_CONFIG_KEY_3=safe.directory GIT_CONFIG_VALUE_3=/testbed
-"""
-
-
-def repository_script(tree: Tree) -> str:
-    """Bash: make the tree's folder a repository of one commit."""
-    return "\n".join(repository_lines(tree)) + "\n"
-
-
-PUT_BACK_FAILED = 42
-"""Exit status of restore.sh when the model's files leave no room or stand in the way."""
-
-ABSENT = 44
-NOT_PLAIN = 45
-"""Exit status of blob.sh when there is no such file, and when it is a link or a folder."""
-
-CODE = (".py", ".ini", ".toml", ".pth")
-"""Files of which `SEAL` looks at the content."""
-
-SEALED = "//sealed"
-"""What `SEAL` prints before, between and after its parts; no path looks like that."""
-
-SEAL = r"""
-# Defines `seal`: reads paths from standard input, each ended by NUL. Prints SHA-256, two spaces and
-# path of the CODE among them, then last change, number and path of the same, then one sum of the
-# changes and numbers of the others. What is not there is not in the list.
-seal() {
-    local path code=() plain=() others=()
-    while IFS= read -r -d '' path; do
-        case "$path" in
-            SUFFIXES)
-                code+=("$path")
-                if [ -f "$path" ] && [ ! -L "$path" ]; then plain+=("$path"); fi ;;
-            *) others+=("$path") ;;
-        esac
-    done
-    printf 'MARK\0'
-    listed sha256sum -z -- "${plain[@]}"
-    printf 'MARK\0'
-    listed stat --printf='%z|%i|%n\0' -- "${code[@]}"
-    printf 'MARK\0'
-    listed stat --printf='%z|%i|%n\0' -- "${others[@]}" | sha256sum
-    printf 'MARK\0'
-}
-listed() {
-    local command=() word
-    for word in "$@"; do
-        shift
-        command+=("$word")
-        [ "$word" != -- ] || break
-    done
-    [ $# = 0 ] || printf '%s\0' "$@" | xargs -0 "${command[@]}" 2>/dev/null || true
-}
-""".replace("SUFFIXES", " | ".join(f"*{suffix}" for suffix in CODE)).replace("MARK", SEALED)
 
 TALK = f"{KIT}/talk.sh"
 """Prepares, and in a grade restores, then runs the tests: one command, as each costs a process."""
 
 TESTS = f"{KIT}/tests.sh"
 """Only the tests of it, for where the guest's processes had to be ended after its build."""
+
+_GIT_ENV = f"""
+export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_TERMINAL_PROMPT=0
+export GIT_CONFIG_COUNT=4 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null
+export GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false
+export GIT_CONFIG_KEY_2=core.autocrlf GIT_CONFIG_VALUE_2=false
+export GIT_CONFIG_KEY_3=safe.directory GIT_CONFIG_VALUE_3={TREE}
+"""
+
+
+def repository_script(tree: Tree) -> str:
+    """Bash: make the tree's folder a repository of one commit."""
+    return "\n".join(repository_lines(tree)) + "\n"
 
 
 def unpack_script(tree: Tree) -> str:
@@ -126,7 +69,7 @@ def talk_script(*steps: str, env: Mapping[str, str], mark: str = "") -> str:
 
 def prelude() -> str:
     """Bash that every script of ours begins with: in the tree, git without foreign settings."""
-    return f"set -e -o pipefail\ncd /testbed\n{_GIT_ENV}{APPLY_SCRIPT}"
+    return f"set -e -o pipefail\ncd {TREE}\n{_GIT_ENV}{APPLY_SCRIPT}"
 
 
 def generated_script() -> str:
@@ -167,86 +110,6 @@ apply_all {names} || status=$?
 [ "$status" = 0 ] || exit $(({PATCH_FAILED} - 1 + status))
 {stamp_script(stamped)}trap '[ $? = 0 ] || exit {AFTERWARDS_FAILED}' EXIT
 {generated_script()}{after_patching}"""
-
-
-def grading_scripts(tree: Tree, *, patches: bytes, marker: str) -> Mapping[str, str]:
-    """Bash for a model's patch; `patches` are those of `patches_tar`: test, gold, model.
-
-    prepare.sh reads them and then the base tree from standard input. It applies the model's patch,
-    with exit status PATCH_FAILED when it does not apply, and prints, each ended by NUL: NUL marker,
-    the model's tree, the final tree (base + test + gold), status and path of every difference from
-    the first to the second, marker, all final paths, marker, what lies in the environment's
-    site-packages.
-    restore.sh TREE reads pairs of D, R or G and path, each ended by NUL: it removes the first,
-    restores the second and seals the third, as SEAL does. Then neither the patches
-    nor the final tree can be read any more.
-    Exit status PUT_BACK_FAILED when that does not go, another one when it was ended from outside.
-    blob.sh TREE PATH prints a file; exit status ABSENT or NOT_PLAIN.
-    """
-    with_final = f"export GIT_ALTERNATE_OBJECT_DIRECTORIES={_ASIDE}/objects\n"
-    final = (
-        f"GIT_INDEX_FILE={_ASIDE}/index GIT_OBJECT_DIRECTORY={_ASIDE}/objects"
-        ' GIT_ALTERNATE_OBJECT_DIRECTORIES="$PWD/.git/objects" git'
-    )
-    prepare = f"""{prelude()}mkdir -p {_ASIDE}/objects
-head --bytes={len(patches)} | tar --extract --no-same-owner --directory={_ASIDE} --file=-
-{unpack_script(tree)}{repository_script(tree)}
-{final} read-tree HEAD
-{final} apply --cached --whitespace=nowarn -- {_ASIDE}/0
-{final} apply --cached --whitespace=nowarn -- {_ASIDE}/1
-final=$({final} write-tree)
-# From here on every failure is the patch's doing, a full disk and lost time too.
-printf '\\0%s\\0%s\\n' {PATCHING} "$SECONDS"
-trap '[ $? = 0 ] || exit {PATCH_FAILED}' EXIT
-apply_all {_ASIDE}/2
-git add -A -f .
-model=$(git write-tree)
-git reset -q
-{with_final}printf '\\0%s\\0%s\\0%s\\0' {marker} "$model" "$final"
-git diff-tree -r -z --no-renames --name-status "$model" "$final"
-printf '%s\\0' {marker}
-git ls-tree -r -z --name-only "$final"
-printf '%s\\0' {marker}
-for entry in {VENV}/lib/python*/site-packages/*; do printf '%s\\0' "${{entry##*/}}"; done
-"""
-    restore = f"""{prelude()}{SEAL}{with_final}
-restored=() removed=() guarded=()
-while IFS= read -r -d '' kind && IFS= read -r -d '' path; do
-    case "$kind" in
-        R) restored+=("$path") ;;
-        D) removed+=("$path") ;;
-        G) guarded+=("$path") ;;
-    esac
-done
-# 125 to 127 and signals: somebody else's doing
-trap 's=$?; [ $s = 0 ] || [ $s = 125 ] || [ $s = 126 ] || [ $s = 127 ] || [ $s -gt 128 ] ||
-    exit {PUT_BACK_FAILED}' EXIT
-[ ${{#removed[@]}} = 0 ] || printf './%s\\0' "${{removed[@]}}" | xargs -0 rm -rf --
-if [ ${{#restored[@]}} -gt 0 ]; then
-    printf '%s\\0' "${{restored[@]}}" | git --literal-pathspecs restore --source="$1" --worktree \
-        --pathspec-from-file=- --pathspec-file-nul
-fi
-rm -rf {_ASIDE}
-{generated_script()}{{ [ ${{#guarded[@]}} = 0 ] || printf '%s\\0' "${{guarded[@]}}"; }} | seal
-"""
-    blob = f"""{prelude()}{with_final}
-entry=$(git ls-tree "$1" -- "$2")
-case "$entry" in
-    100*) git cat-file blob "$1:$2" ;;
-    "") exit {ABSENT} ;;
-    *) exit {NOT_PLAIN} ;;
-esac
-"""
-    return {
-        "prepare.sh": prepare,
-        "restore.sh": restore,
-        "blob.sh": blob,
-    }
-
-
-def patches_tar(patches: Sequence[bytes]) -> bytes:
-    """Patches as files 0, 1, … of a tar."""
-    return pack({str(number): completed(patch) for number, patch in enumerate(patches)})
 
 
 def kit_tar(

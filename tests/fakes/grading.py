@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from tests.fakes.engine import DONE, FakeContainer, FakeEngine, FakeTalk, Script
+from validators.grade_scripts import PATCHING, SEALED
 from validators.model import Image, Limits, Outcome
-from validators.worktree import PATCHING, SEALED
 
 
 def prepared(*changes: tuple[str, str], final_paths: Sequence[str] = ()) -> bytes:

@@ -14,6 +14,7 @@ from tests.real_engine import untar
 from validators.engine import TREE
 from validators.errors import EngineUnavailableError
 from validators.evaluation import grade
+from validators.grade_scripts import ABSENT, NOT_PLAIN, PATCHING, PUT_BACK_FAILED
 from validators.languages.python.conversion import converted
 from validators.model import (
     Environment,
@@ -25,7 +26,7 @@ from validators.model import (
     Recipe,
     Tree,
 )
-from validators.worktree import ABSENT, NOT_PLAIN, PATCH_FAILED, PATCHING, PUT_BACK_FAILED
+from validators.worktree import PATCH_FAILED
 
 IMAGE = Image(digest="sha256:1", tag="t:1")
 RECIPE = Recipe(language="python", python="3.12", lock="")

@@ -3,10 +3,10 @@
 from tests.fakes.engine import DONE
 from tests.fakes.grading import GUARDED, SEALS, GradingContainer, GradingTalk, seals
 from validators.engine import TREE
+from validators.grade_scripts import ABSENT
 from validators.model import Outcome
 from validators.putting_back import PutBack, Trees, put_back
 from validators.restoration import Plan
-from validators.worktree import ABSENT
 
 TREES = Trees(model="m" * 40, final="f" * 40)
 OURS = Outcome(exit_code=0, output=b"[tool:pytest]\naddopts = -ra\n")
