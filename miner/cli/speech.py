@@ -185,6 +185,7 @@ class LineProgress:
         done, total = self._counts.get(what, (0, None))
         done += by
         self._counts[what] = (done, total)
+        total = total and max(total, done)  # there may be more to do than there was at first
         complain(f"{what} {done}{f'/{total}' if total else ''}: {note}")
 
     def tell(self, what: str, note: str) -> None:

@@ -183,6 +183,13 @@ def due(connection: Connection, wanted: Wanted, *, now: datetime) -> Sequence[in
     return tuple(row.candidate_id for row in connection.execute(_due(wanted, now=now)))
 
 
+def count_due(connection: Connection, wanted: Wanted, *, now: datetime) -> int:
+    """How many `claim` could lease, up to the limit. Call it in a write transaction."""
+    end_lost(connection, now=now)
+    query = select(func.count()).select_from(_due(wanted, now=now).subquery("due"))
+    return int(connection.execute(query).scalar_one())
+
+
 def _due(wanted: Wanted, *, now: datetime) -> Select[*tuple[object, ...]]:
     task = tasks(repo=wanted.repo)
     held = exists().where(

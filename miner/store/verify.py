@@ -50,6 +50,13 @@ class VerifyStore:
         with self._sql.read() as connection:
             return _candidates(connection, leases.due(connection, wanted, now=now))
 
+    def count_due(
+        self, *, version: int, policy: str, limit: int, repo: str | None, now: datetime
+    ) -> int:
+        """How many `claim` could lease until `limit` is reached, once lost leases are ended."""
+        wanted = leases.Wanted(version=version, policy=policy, repo=repo, limit=limit)
+        return self._sql.transact(lambda connection: leases.count_due(connection, wanted, now=now))
+
     def heartbeat(self, candidate: Candidate, *, holder: str, now: datetime) -> bool:
         """Prolong the lease; False when it is no longer ours."""
         with self._sql.write() as connection:

@@ -41,7 +41,7 @@ class Books:
         """It could not be verified, which says nothing of the others."""
         self._failed.add(candidate.instance_id)
         self._last_error = error
-        self._tell(candidate, f"stays due: {error}")
+        self._progress.tell(Stage.VERIFY, f"{candidate.instance_id}: stays due: {error}")
 
     def machinery_failed(self, candidate: Candidate, error: str) -> None:
         """It could not be verified, and the next candidates may fare no better."""

@@ -31,6 +31,12 @@ class LeaseRows(Protocol):
         left. Ends leases that ran out first."""
         ...
 
+    def count_due(
+        self, *, version: int, policy: str, limit: int, repo: str | None, now: datetime
+    ) -> int:
+        """How many could be claimed now, up to `limit`."""
+        ...
+
     def heartbeat(self, candidate: Candidate, *, holder: str, now: datetime) -> bool:
         """Prolong the lease; False when it is no longer ours."""
         ...
@@ -62,6 +68,12 @@ class Leases:
     def kept_alive(self) -> AbstractContextManager[None]:
         """Beats while the block lasts."""
         return self._heartbeat.running()
+
+    def count(self, *, version: int, policy: str, repo: str | None, limit: int) -> int:
+        """How many are due, up to `limit`; others may take some of them."""
+        return self._store.count_due(
+            version=version, policy=policy, limit=limit, repo=repo, now=self._now()
+        )
 
     def claim(
         self, *, version: int, policy: str, repo: str | None, limit: int

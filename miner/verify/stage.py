@@ -107,7 +107,10 @@ class _Shift:
     def work(self, *, repo: str | None, limit: int, in_flight: int) -> StageReport:
         """Until nothing is due, the limit is reached or the machinery is given up."""
         started_at = self.now()
-        self.progress.start(Stage.VERIFY, total=None)
+        due = self.leases.count(
+            version=VERIFIER_VERSION, policy=self.policy.name, repo=repo, limit=limit
+        )
+        self.progress.start(Stage.VERIFY, total=due)
         ended = False
         try:
             with self.leases.kept_alive():

@@ -78,7 +78,7 @@ def undisturbed(forge: Forge, tmp_path_factory: pytest.TempPathFactory) -> tuple
         ("crawl 1/", signal.SIGTERM, 130),
         ("split 2:", signal.SIGINT, 130),
         ("verify begins", signal.SIGINT, 130),
-        ("verify 1:", signal.SIGTERM, 130),
+        ("verify 1/", signal.SIGTERM, 130),
         ("verify begins", signal.SIGKILL, -signal.SIGKILL),
     ],
 )

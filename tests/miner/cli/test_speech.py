@@ -34,6 +34,21 @@ def test_each_run_is_a_line_where_no_terminal_is(capsys: pytest.CaptureFixture[s
     ]
 
 
+def test_more_may_be_done_than_there_was_to_do_at_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = LineProgress()
+    lines.start("verify", total=1)
+    for note in ("one", "two"):
+        lines.advance("verify", note)
+    lines.end("verify")
+    assert capsys.readouterr().err.splitlines() == [
+        "verify begins",
+        "verify 1/1: one",
+        "verify 2/2: two",
+    ]
+
+
 def test_each_run_is_the_note_of_the_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = io.StringIO()
     terminal = Console(file=shown, force_terminal=True, width=200)

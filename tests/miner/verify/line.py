@@ -26,10 +26,20 @@ class Clock:
 
 
 class Notes(SilentProgress):
-    """Remembers what was said of finished items."""
+    """Remembers what was said of finished items, of failures, and how many are due."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
+        self.told: list[str] = []
+        self.totals: list[int | None] = []
+
+    def start(self, what: str, *, total: int | None) -> None:  # noqa: ARG002
+        """The total."""
+        self.totals.append(total)
+
+    def tell(self, what: str, note: str) -> None:  # noqa: ARG002
+        """What happens on the way."""
+        self.told.append(note)
 
     def advance(self, what: str, note: str, *, by: int = 1) -> None:  # noqa: ARG002
         """Only of finished ones."""

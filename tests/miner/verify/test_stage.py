@@ -20,7 +20,7 @@ from miner.errors import NotFoundError
 from miner.git import Mirrors
 from miner.model import Candidate
 from miner.store import Database
-from miner.verify.stage import IncompleteError
+from miner.verify.stage import VERIFIER_VERSION, IncompleteError
 from tests.fakes.trees import trees
 from tests.fakes.workshop import Answer, FakeWorkshop
 from tests.miner.store.samples import (
@@ -36,7 +36,7 @@ from validators.errors import (
     UnknownRecipeError,
     ValidatorError,
 )
-from validators.model import Examination, Recipe, Task, Tree, Verdict
+from validators.model import QUICK, Examination, Recipe, Task, Tree, Verdict
 
 NO_ENGINE = EngineUnavailableError("No engine answers; start Docker.")
 
@@ -98,6 +98,22 @@ def test_the_limit_is_kept(line: Line) -> None:
     found = line.candidates(1, 2, 3)
     assert line.verify(FakeWorkshop(answers(found)), limit=2).done == 2
     assert line.verify(FakeWorkshop(answers(found)), limit=2).done == 1
+    assert line.notes.totals == [2, 1]
+
+
+def test_how_many_are_due_is_told_first_and_a_try_that_failed_is_none_done(line: Line) -> None:
+    found = line.candidates(1, 2, 3, 4)
+    taken = line.database.verify.claim(
+        holder="another", version=VERIFIER_VERSION, policy=QUICK.name, limit=1, repo=None,
+        now=line.now(),
+    )  # fmt: skip
+    mine = [one for one in found if one not in taken]
+    broken = mine[0].instance_id
+    report = line.verify(FakeWorkshop(answers(mine) | {broken: NO_ENGINE}))
+    assert (report.done, report.retried) == (2, 1)
+    assert line.notes.totals == [3]
+    assert len(line.notes.said) == 2
+    assert line.notes.told == [f"{broken}: stays due: {NO_ENGINE}"] * 2
 
 
 def test_no_more_trees_than_allowed_are_in_flight(line: Line) -> None:
