@@ -30,6 +30,8 @@ KIT = "/run/miner/kit"
 REPORT_PIPE = "/run/miner/report"
 """A FIFO that the guest may only write to. What is written leaves the container at once."""
 
+NO_ROOM = b"No space left on device"
+"""What tools say of a full disk: of the guest's own share, as the engine raises for the host's."""
 
 END_GUEST = ("/bin/bash", "-c", "kill -9 -1")
 """Ends every process of the guest, run as guest."""

@@ -24,7 +24,6 @@ from validators.model import (
     GradingTask,
     Outcome,
     Phase,
-    Tally,
 )
 from validators.model_run import ModelRun, looked_after, run_model
 from validators.patching import is_empty, methods, refusal, touched_paths
@@ -269,11 +268,4 @@ def _graded(task: GradingTask, ran: ModelRun) -> Grade:
 
 
 def _ungraded(task: GradingTask, flaw: Flaw, detail: str) -> Grade:
-    return Grade(
-        resolved=False,
-        applied=False,
-        fail_to_pass=Tally(passed=0, failed=len(task.fail_to_pass)),
-        pass_to_pass=Tally(passed=0, failed=len(task.pass_to_pass)),
-        flaw=flaw,
-        detail=detail,
-    )
+    return grading.nothing_passed(task.fail_to_pass, task.pass_to_pass, flaw=flaw, detail=detail)

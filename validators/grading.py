@@ -7,7 +7,7 @@ of the runs of one phase does not matter.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from validators.model import Flaw, Tally, TestResult, TestStatus
+from validators.model import Flaw, Grade, Tally, TestResult, TestStatus
 
 Results = Mapping[str, TestResult]
 
@@ -18,7 +18,6 @@ FAILING = frozenset(
 
 ALL_MISSING = "all_fail_to_pass_missing_before"
 """Mark: no FAIL_TO_PASS test could even be collected before, so the issue may not name it."""
-
 
 NEVER_RUN = "never run: the process ended first"
 UNDECIDED = "undecided_tests"
@@ -115,6 +114,20 @@ def tally(required: Sequence[str], results: Results) -> Tally:
     """How many of the required tests passed; skipped, missing and never run count as failed."""
     passed = sum(_status(identifier, results) is TestStatus.PASSED for identifier in required)
     return Tally(passed=passed, failed=len(required) - passed)
+
+
+def nothing_passed(
+    fail_to_pass: Sequence[str], pass_to_pass: Sequence[str], *, flaw: Flaw, detail: str = ""
+) -> Grade:
+    """The grade of an answer whose tests were never run."""
+    return Grade(
+        resolved=False,
+        applied=False,
+        fail_to_pass=Tally(passed=0, failed=len(fail_to_pass)),
+        pass_to_pass=Tally(passed=0, failed=len(pass_to_pass)),
+        flaw=flaw,
+        detail=detail,
+    )
 
 
 def is_resolved(fail_to_pass: Sequence[str], pass_to_pass: Sequence[str], results: Results) -> bool:

@@ -27,7 +27,6 @@ _NO_DATES = (
 _OURS_S = 300.0
 """For steps of our own; trees of a hundred thousand files take a minute."""
 
-
 _LATER_S = 5.0
 """A deadline ends all that the guest runs: the lock's comes first, so that it is told as such."""
 

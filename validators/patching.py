@@ -29,7 +29,6 @@ _LINK_MODE = re.compile(rb"(?:new file mode|new mode|index [0-9a-f]+\.\.[0-9a-f]
 _CHANGES = (b"@@ ", b"GIT binary patch", b"rename from ", b"copy from ", b"old mode ", b"new file ")
 _CHANGES_END = (b"deleted file ", b"Binary files ")
 
-
 LARGEST_PATCH = 8 << 20
 
 

@@ -7,6 +7,7 @@ leaves a mark for people and for `miner assess`. Rules and reasons: docs/verific
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from shlex import quote
 
 from validators.engine import KIT
 from validators.grading import FAILING
@@ -77,8 +78,7 @@ def remark(task: Task) -> Trial | None:
     if not paths:
         return None
     lines = "".join(
-        f"[ ! -f {_quoted(path)} ] || printf '\\n# a remark\\n' >>{_quoted(path)}\n"
-        for path in paths
+        f"[ ! -f {quote(path)} ] || printf '\\n# a remark\\n' >>{quote(path)}\n" for path in paths
     )
     return Trial(
         phase=Phase.PROBE, patches=(task.test_patch,), variant=REMARK, after_patching=lines
@@ -167,7 +167,3 @@ def _hunk_marks(verdict: Verdict, runs: Sequence[Run]) -> list[str]:
         )
     ]
     return [f"{UNNOTICED}: {len(unnoticed)} of {len(runs)}"] if unnoticed else []
-
-
-def _quoted(path: str) -> str:
-    return "'" + path.replace("'", "'\\''") + "'"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from validators.archive import pack
-from validators.engine import KIT, TREE, Container, Talk
+from validators.engine import KIT, NO_ROOM, TREE, Container, Talk
 from validators.errors import EngineUnavailableError
 from validators.grade_scripts import ABSENT, NOT_PLAIN, PUT_BACK_FAILED
 from validators.guarded import Seals, look, sealed
@@ -13,8 +13,6 @@ from validators.restoration import Plan
 from validators.run import LISTING_MB, PREPARE_S
 from validators.sections import merged
 from validators.testimony import tail
-
-_FULL = b"No space left on device"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +69,7 @@ def put_back(
 
 def _of_the_patch(outcome: Outcome, *, by_status: bool) -> Outcome:
     """The outcome, when it is the patch's doing."""
-    if by_status or outcome.out_of_memory or _FULL in outcome.output:
+    if by_status or outcome.out_of_memory or NO_ROOM in outcome.output:
         return outcome
     raise EngineUnavailableError(
         f"The tests could not be put back in their container: {tail(outcome.output)[-300:]}"

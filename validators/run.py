@@ -13,7 +13,7 @@ from pathlib import Path
 
 from validators import reporter
 from validators.bytecode import stamps
-from validators.engine import TREE, Container, ContainerEngine, Talk
+from validators.engine import NO_ROOM, TREE, Container, ContainerEngine, Talk
 from validators.errors import EngineUnavailableError
 from validators.invocation import Invocation, header, invocation
 from validators.model import (
@@ -47,9 +47,6 @@ _PATCH_FLAWS = (Flaw.TEST_PATCH_DOES_NOT_APPLY, Flaw.GOLD_PATCH_DOES_NOT_APPLY)
 _OUTPUT_MB = 4
 LISTING_MB = 128
 """For what our own scripts tell of a tree: some hundred bytes for each of its files."""
-
-_FULL = b"No space left on device"
-"""The guest's own share: the engine raises when it is the host's disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +198,7 @@ test_script.__test__ = False  # type: ignore[attr-defined]  # pytest would colle
 
 def _prepared(talk: Talk, files: bytes, mark: bytes) -> tuple[Flaw | None, Outcome]:
     outcome = talk.until(mark, stdin=files, timeout_s=PREPARE_S)
-    if outcome.exit_code == AFTERWARDS_FAILED or (not outcome.ok and _FULL in outcome.output):
+    if outcome.exit_code == AFTERWARDS_FAILED or (not outcome.ok and NO_ROOM in outcome.output):
         return Flaw.BUILD_FAILED, outcome
     number = outcome.exit_code - PATCH_FAILED
     if 0 <= number < len(_PATCH_FLAWS):

@@ -16,7 +16,6 @@ TELLING = ("FAILED", "error:", "malformed patch", "can't find file")
 
 Runs = Callable[[Evaluation], KeptRun | None]
 
-
 COLUMNS = ("instance", "model", "state", "FAIL_TO_PASS", "PASS_TO_PASS", "why")
 
 

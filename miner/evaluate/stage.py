@@ -8,7 +8,8 @@ from miner.evaluate.dataset import Dataset, DatasetRow, patch_hash
 from miner.evaluate.hands import Answer, Hands, graded
 from miner.model import Clock, EvaluationState, Prediction, Stage, StageReport
 from miner.progress import Progress
-from validators.model import Flaw, Grade, Tally
+from validators.grading import nothing_passed
+from validators.model import Flaw, Grade
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +89,5 @@ def _save(books: Books, answer: Answer, result: Grade | Exception) -> None:
 
 
 def _untried(row: DatasetRow, flaw: Flaw) -> Grade:
-    """No answer, no run: nothing passed."""
-    return Grade(
-        resolved=False,
-        applied=False,
-        fail_to_pass=Tally(passed=0, failed=len(row.fail_to_pass)),
-        pass_to_pass=Tally(passed=0, failed=len(row.pass_to_pass)),
-        flaw=flaw,
-    )
+    """No answer, no run."""
+    return nothing_passed(row.fail_to_pass, row.pass_to_pass, flaw=flaw)

@@ -17,7 +17,6 @@ PATHS = (*TEXT_PATHS, *METADATA_PATHS)
 
 _Rule = Callable[[str], bool]
 
-
 TITLE_CHARS = 300
 
 

@@ -44,7 +44,6 @@ _KNOWN_BOTS = frozenset(
 )
 """Logins of programs that are, or were, plain accounts."""
 
-
 _MERGES_FOR_PEOPLE = frozenset(
     ["bors", "github-merge-queue", "homu", "k8s-ci-robot", "kodiakhq", "mergify"]
 )

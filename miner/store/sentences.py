@@ -69,7 +69,6 @@ _POSTGRES_SENTENCES: Mapping[str, Sentence] = MappingProxyType(
     }
 )
 
-
 _POSTGRES_REFUSALS = MappingProxyType(
     # a refused connection comes without a state, only with the server's words
     {

@@ -8,6 +8,7 @@ from posixpath import basename, dirname
 
 from docker.api.client import APIClient
 
+from validators.engine import NO_ROOM
 from validators.engines.channel import Channel
 from validators.engines.commands import Command, Commands, Ended, Running
 from validators.engines.confinement import guest_uid
@@ -22,7 +23,6 @@ _MB = 1 << 20
 _BLOCK = 512
 _MOVE_S = 300.0  # for files into and out of a container
 _DRAIN_S = 10.0  # for a report to arrive
-_FULL = b"No space left on device"
 _SCANT = 64 << 20  # so little free space is the host's trouble, whatever a guest did
 _FREE = ("/usr/bin/stat", "--file-system", "--format=%a %S", "/")
 
@@ -212,7 +212,7 @@ class DockerContainer:
     def outcome(self, ended: Ended, kept: HeadAndTail) -> Outcome:
         """How a command ended, with what is kept of its output."""
         outcome = self._told(ended, kept)
-        if not outcome.ok and _FULL in outcome.output:
+        if not outcome.ok and NO_ROOM in outcome.output:
             self._blame_a_full_host()
         return outcome
 

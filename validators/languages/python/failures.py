@@ -48,7 +48,6 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
 )
 """The first that is found decides, so the particular stands before the general."""
 
-
 _RAISED = re.compile(r"(?:[\w.]+(?:Error|Exception|Exit)|error|ERROR|E): \S|cause: Hash mismatch")
 
 

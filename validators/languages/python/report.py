@@ -17,7 +17,6 @@ from validators.transcript import DIED, Event, strings, text
 _FIXTURES = ("setUpClass (", "tearDownClass (", "setUpModule (", "tearDownModule (")
 """How unittest names what failed around tests instead of in one."""
 
-
 _LONGEST_S = 1e6
 """More no test can have taken: the number is invented."""
 
