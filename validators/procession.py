@@ -9,6 +9,7 @@ the second from the fourth on: by then it has been collected without anybody wai
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
 
 from validators.bytecode import Bytecode
 from validators.engine import ContainerEngine
@@ -29,43 +30,24 @@ def runs_of(
 ) -> Generator[Run, None, None]:
     """The runs of `trials`, in order, each in a fresh container. Close it to stop early.
 
-    `turn` is held while tests run: other rows can run theirs between two of this one.
-
-    A container that cannot be removed ends the row; when it is closed early, the sweep at the next
-    start removes it.
+    `turn` is held while tests run: other rows can run theirs between two of this one. A container
+    that cannot be removed ends the row; when it is closed early, the sweep at the next start
+    removes it.
     """
-    bytecode = Bytecode(tree)
-
-    def ready(trial: Trial) -> Ready:
-        return make_ready(
-            tree,
-            environment,
-            trial,
-            selection=selection,
-            engine=engine,
-            bytecode=bytecode.tar(trial.patches),
-        )
-
-    def left(done: Ready) -> None:
-        try:
-            if done.flaw is None:
-                bytecode.collect(done.container, done.trial.patches)
-        finally:
-            done.leave()
-
+    row = _Row(tree, environment, tuple(selection), engine, Bytecode(tree))
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as helper:
         ahead: Future[Ready] | None = None
         leaving: Future[None] | None = None
         try:
             for number, trial in enumerate(trials):
-                now = ahead.result() if ahead is not None else ready(trial)
+                now = ahead.result() if ahead is not None else row.ready(trial)
                 following = trials[number + 1 : number + 2]
-                ahead = helper.submit(ready, following[0]) if following else None
+                ahead = helper.submit(row.ready, following[0]) if following else None
                 try:
                     with turn or nullcontext():
                         run = run_ready(now)
                 finally:
-                    last, leaving = leaving, helper.submit(left, now)
+                    last, leaving = leaving, helper.submit(row.leave, now)
                 if last is not None:
                     last.result()
                 yield run
@@ -76,3 +58,33 @@ def runs_of(
                 # The answer is known without this run: whether it could be made ready is not asked.
                 with suppress(EngineUnavailableError):
                     ahead.result().leave()
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What the runs of one row have in common, and what earlier ones compiled for later ones."""
+
+    tree: Tree
+    environment: Environment
+    selection: tuple[str, ...]
+    engine: ContainerEngine
+    bytecode: Bytecode
+
+    def ready(self, trial: Trial) -> Ready:
+        """A container in which only the tests are still to be run."""
+        return make_ready(
+            self.tree,
+            self.environment,
+            trial,
+            selection=self.selection,
+            engine=self.engine,
+            bytecode=self.bytecode.tar(trial.patches),
+        )
+
+    def leave(self, done: Ready) -> None:
+        """Keep what was compiled, and remove the container."""
+        try:
+            if done.flaw is None:
+                self.bytecode.collect(done.container, done.trial.patches)
+        finally:
+            done.leave()

@@ -5,7 +5,7 @@ the machinery failed and nothing was decided.
 """
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -80,24 +80,21 @@ def make_ready(
     """
     recipe = environment.recipe
     call = invocation(recipe, selection=selection, env=trial.env)
-    limits = replace(run_limits(recipe), uid=trial.uid)
-    stamped = stamps(tree, trial.patches) if recipe.build_cmd is None else {}
-    files = {
-        "prepare.sh": prepare_script(
-            tree, patches=len(trial.patches), stamped=stamped, after_patching=trial.after_patching
-        ).encode("utf-8", "surrogateescape"),
-        "test.sh": test_script(call).encode(),
-        "bytecode.tar": bytecode,
-        **trial.files,
-    }
     mark = secrets.token_hex(8)
-    files["talk.sh"] = talk_script("prepare.sh", env=call.env, mark=mark).encode()
-    kit = kit_tar(reporter_source(), trial.patches, files=files)
-    labels = {RUN_LABEL: trial.phase}
+    stamped = stamps(tree, trial.patches) if recipe.build_cmd is None else {}
+    prepare = prepare_script(
+        tree, patches=len(trial.patches), stamped=stamped, after_patching=trial.after_patching
+    )
+    talking = talk_script("prepare.sh", env=call.env, mark=mark)
+    scripts = {"prepare.sh": prepare, "test.sh": test_script(call), "talk.sh": talking}
     with ExitStack() as stack:
-        container = stack.enter_context(
-            engine.run(environment.image, limits, labels=labels, kit=kit)
+        running = engine.run(
+            environment.image,
+            replace(run_limits(recipe), uid=trial.uid),
+            labels={RUN_LABEL: trial.phase},
+            kit=_kit(trial, scripts, bytecode),
         )
+        container = stack.enter_context(running)
         talk = container.begin(("/bin/bash", TALK, *call.selection), workdir=TREE)
         flaw, outcome = _prepared(talk, tree.tar, mark.encode())
         if flaw is None and recipe.build_cmd is not None:
@@ -113,6 +110,12 @@ def make_ready(
             flaw=flaw,
             outcome=outcome,
         )
+
+
+def _kit(trial: Trial, scripts: Mapping[str, str], bytecode: bytes) -> bytes:
+    files = {name: text.encode("utf-8", "surrogateescape") for name, text in scripts.items()}
+    files |= {"bytecode.tar": bytecode, **trial.files}
+    return kit_tar(reporter_source(), trial.patches, files=files)
 
 
 def run_ready(ready: Ready) -> Run:
