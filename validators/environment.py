@@ -90,25 +90,9 @@ def build_environment(  # noqa: PLR0913 - all but tree and recipe say with what
         steps = Steps(container=container, recipe=recipe, settings=settings, trust=trusted.env)
         install = Install(steps=steps, tree=tree, progress=progress)
         try:
-            install.prepare()
-            locked = recipe.with_lock(install.lock(patches))
-            if recipe.lock is None and (found := shelf.find(locked)):
-                return found
-            number = locked.lock.count("==") if locked.lock else 0
-            progress(f"installing {counted(number, 'package')}")
-            installed = install.finish(locked.lock or "")
-            own = not _is_shareable(locked, installed.generated)
-            key = shelf.key(locked, maker=maker, own=own)
-            install.seal()
+            return _made(install, shelf, patches)
         except StepFailedError as failed:
             return failed.failure
-        labels = {
-            ENVIRONMENT_LABEL: key,
-            PACKAGES_LABEL: "\n".join(installed.packages),
-            LAYOUT_LABEL: str(LAYOUT),
-        }
-        image = container.commit(_tag(key), labels=labels)
-    return shelf.environment(image, locked, key, installed.packages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,6 +202,31 @@ class _Shelf:
             if other.image.digest == image.digest:
                 return tuple(other.labels.get(PACKAGES_LABEL, "").splitlines())
         return ()
+
+
+def _made(install: Install, shelf: _Shelf, patches: Sequence[bytes]) -> Environment:
+    """Installed and committed, or found after all once the lock is known.
+
+    Raises StepFailedError for what the guest failed.
+    """
+    recipe = install.recipe
+    install.prepare()
+    locked = recipe.with_lock(install.lock(patches))
+    if recipe.lock is None and (found := shelf.find(locked)):
+        return found
+    number = locked.lock.count("==") if locked.lock else 0
+    install.progress(f"installing {counted(number, 'package')}")
+    installed = install.finish(locked.lock or "")
+    own = not _is_shareable(locked, installed.generated)
+    key = shelf.key(locked, maker=shelf.maker, own=own)
+    install.seal()
+    labels = {
+        ENVIRONMENT_LABEL: key,
+        PACKAGES_LABEL: "\n".join(installed.packages),
+        LAYOUT_LABEL: str(LAYOUT),
+    }
+    image = install.steps.container.commit(_tag(key), labels=labels)
+    return shelf.environment(image, locked, key, installed.packages)
 
 
 def _is_shareable(recipe: Recipe, generated: Sequence[str]) -> bool:

@@ -5,7 +5,8 @@ of the runs of one phase does not matter.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from enum import StrEnum
 
 from validators.model import Flaw, Grade, Tally, TestResult, TestStatus
 
@@ -38,14 +39,12 @@ class Transitions:
     flaky_fixes: tuple[str, ...] = ()  # of `flaky`: failed before and passed after at least once
 
 
-@dataclass(slots=True)
-class _Lists:
-    fail_to_pass: list[str] = field(default_factory=list)
-    pass_to_pass: list[str] = field(default_factory=list)
-    fail_to_fail: list[str] = field(default_factory=list)
-    pass_to_fail: list[str] = field(default_factory=list)
-    flaky: list[str] = field(default_factory=list)
-    left_out: list[tuple[str, str]] = field(default_factory=list)
+class _List(StrEnum):
+    FAIL_TO_PASS = "fail_to_pass"
+    PASS_TO_PASS = "pass_to_pass"
+    FAIL_TO_FAIL = "fail_to_fail"
+    PASS_TO_FAIL = "pass_to_fail"
+    FLAKY = "flaky"
 
 
 def transitions(before: Sequence[Results], after: Sequence[Results]) -> Transitions:
@@ -53,27 +52,30 @@ def transitions(before: Sequence[Results], after: Sequence[Results]) -> Transiti
 
     Without a run of a phase no test is in a list but `flaky`.
     """
-    lists = _Lists()
+    lists: dict[_List, list[str]] = {each: [] for each in _List}
+    left_out: list[tuple[str, str]] = []
     missing: list[str] = []
     fixes: list[str] = []
     for identifier in _test_ids((*before, *after)):
         was, became = _statuses(identifier, before), _statuses(identifier, after)
-        if any(run[identifier].ambiguous for run in (*before, *after) if identifier in run):
-            lists.left_out.append((identifier, "several tests share this id"))
+        shared = any(run[identifier].ambiguous for run in (*before, *after) if identifier in run)
+        reason = "several tests share this id" if shared else _left_out(was, became)
+        if reason is not None:
+            left_out.append((identifier, reason))
             continue
-        _sort(lists, identifier, was, became)
-        if lists.fail_to_pass[-1:] == [identifier] and set(was) == {TestStatus.NOT_COLLECTED}:
+        into = _list_of(was, became)
+        lists[into].append(identifier)
+        if into is _List.FAIL_TO_PASS and set(was) == {TestStatus.NOT_COLLECTED}:
             missing.append(identifier)
-        fixed_once = FAILING & set(was) and TestStatus.PASSED in became
-        if lists.flaky[-1:] == [identifier] and fixed_once:
+        if into is _List.FLAKY and FAILING & set(was) and TestStatus.PASSED in became:
             fixes.append(identifier)
     return Transitions(
-        fail_to_pass=tuple(lists.fail_to_pass),
-        pass_to_pass=tuple(lists.pass_to_pass),
-        fail_to_fail=tuple(lists.fail_to_fail),
-        pass_to_fail=tuple(lists.pass_to_fail),
-        flaky=tuple(lists.flaky),
-        left_out=tuple(lists.left_out),
+        fail_to_pass=tuple(lists[_List.FAIL_TO_PASS]),
+        pass_to_pass=tuple(lists[_List.PASS_TO_PASS]),
+        fail_to_fail=tuple(lists[_List.FAIL_TO_FAIL]),
+        pass_to_fail=tuple(lists[_List.PASS_TO_FAIL]),
+        flaky=tuple(lists[_List.FLAKY]),
+        left_out=tuple(left_out),
         missing_before=tuple(missing),
         flaky_fixes=tuple(fixes),
     )
@@ -140,30 +142,22 @@ def is_resolved(fail_to_pass: Sequence[str], pass_to_pass: Sequence[str], result
     )
 
 
-def _sort(
-    lists: _Lists, identifier: str, was: Sequence[TestStatus], became: Sequence[TestStatus]
-) -> None:
-    reason = _left_out(was, became)
-    if reason is not None:
-        lists.left_out.append((identifier, reason))
-        return
+def _list_of(was: Sequence[TestStatus], became: Sequence[TestStatus]) -> _List:
     match _kind(was), _kind(became):
         case "failing", "passed":
-            lists.fail_to_pass.append(identifier)
+            return _List.FAIL_TO_PASS
         case "passed", "passed":
-            lists.pass_to_pass.append(identifier)
+            return _List.PASS_TO_PASS
         case "failing", "failing":
-            lists.fail_to_fail.append(identifier)
-        case "passed", "failing" if TestStatus.NOT_COLLECTED in became:
-            lists.left_out.append((identifier, "gone after the fix"))
+            return _List.FAIL_TO_FAIL
         case "passed", "failing":
-            lists.pass_to_fail.append(identifier)
+            return _List.PASS_TO_FAIL
         case _:
-            lists.flaky.append(identifier)
+            return _List.FLAKY
 
 
 def _left_out(was: Sequence[TestStatus], became: Sequence[TestStatus]) -> str | None:
-    """Why a test is in none of the four lists and not flaky either."""
+    """Why a test is in no list."""
     statuses = {*was, *became}
     for status in (TestStatus.SKIPPED, TestStatus.XFAIL, TestStatus.XPASS):
         if status in statuses:
@@ -173,6 +167,8 @@ def _left_out(was: Sequence[TestStatus], became: Sequence[TestStatus]) -> str | 
     for phase, seen in (("before", was), ("after", became)):
         if TestStatus.NOT_COLLECTED in seen and set(seen) != {TestStatus.NOT_COLLECTED}:
             return f"volatile id: not in every {phase}-run"
+    if _kind(was) == "passed" and set(became) == {TestStatus.NOT_COLLECTED}:
+        return "gone after the fix"
     return None
 
 
