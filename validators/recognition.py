@@ -19,6 +19,7 @@ _OPTION = re.compile(
 _COMMENT = re.compile(r"(^|\s)#.*")
 _HASH = re.compile(r"sha(256|384|512):[0-9a-f]{64,128}\s*")
 _SHOWN = 60
+_FIRST_PACKAGES = 2005  # files of the index have times since then
 
 TIMEOUT_S_MAX = 7 * 24 * 3600
 MEMORY_MB_MIN, MEMORY_MB_MAX = 64, 1 << 20
@@ -67,12 +68,26 @@ def complaints(recipe: Recipe) -> Iterator[str]:
     for field, number, least, most in numbers:
         if not least <= number <= most:
             yield f"{field}: it must be from {least} to {most}."
-    if not recipe.test_cmd.strip():
-        yield "test_cmd: it is empty; give the command that runs the tests, or leave it out."
+    yield from _empty_commands(recipe)
+    yield from _odd_moments(recipe)
     yield from _lock_complaints(recipe.lock or "")
     for field, word in _commands(recipe):
         if "\0" in word or any("\ud800" <= char <= "\udfff" for char in word):
             yield f"{field}: {word!r} holds a character that no command line can."
+
+
+def _empty_commands(recipe: Recipe) -> Iterator[str]:
+    for field, command in (("test_cmd", recipe.test_cmd), ("build_cmd", recipe.build_cmd)):
+        if command is not None and not command.strip():
+            yield f"{field}: it is empty; give a command, or leave it out."
+
+
+def _odd_moments(recipe: Recipe) -> Iterator[str]:
+    """A bare number, such as a year, is read as seconds since 1970."""
+    moments = [("cutoff_at", recipe.cutoff_at)] if recipe.cutoff_at is not None else []
+    for field, at in (*moments, *(("cutoff_exempt", at) for _, at in recipe.cutoff_exempt)):
+        if at.year < _FIRST_PACKAGES:
+            yield f"{field}: in {at.year} there was no package index; give 2024-05-01T00:00:00Z."
 
 
 def _commands(recipe: Recipe) -> Iterator[tuple[str, str]]:

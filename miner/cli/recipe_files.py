@@ -16,7 +16,10 @@ from validators.recognition import complaints, recognise
 RECIPE: TypeAdapter[Recipe] = TypeAdapter(GivenRecipe)
 
 _LISTS = frozenset({"apt", "pre_install", "requirements", "build_requirements", "source_paths"})
-_PAIRS = frozenset({"env_vars", "cutoff_exempt"})
+_PAIRS: Mapping[str, str] = {
+    "env_vars": 'variables with their values as texts, as {"NAME": "value"}',
+    "cutoff_exempt": 'packages with their dates, as {"wheel": "2024-05-01T00:00:00Z"}',
+}
 _MADE_ANEW = frozenset({"origin", "lock", "cutoff_at"})
 """What each candidate gets of its own, unless a person says otherwise."""
 
@@ -70,13 +73,22 @@ def _recipe(file: Path, given: Mapping[str, object]) -> Recipe:
     try:
         recipe = RECIPE.validate_python({"language": "python", "origin": "maintainer", **spelt})
     except ValidationError as error:
-        first = error.errors()[0]
-        field = "".join(f"{part}: " for part in first["loc"][:1])
-        reason = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{file}: {field}{reason}.") from error
+        raise ConfigError(f"{file}: {_wrong(error)}.") from error
     if (complaint := next(complaints(recipe), None)) is not None:
         raise ConfigError(f"{file}: {complaint}")
     return recipe
+
+
+def _wrong(error: ValidationError) -> str:
+    """The first thing that is: which field, and what is wanted there."""
+    first = error.errors()[0]
+    field = str(first["loc"][0]) if first["loc"] else ""
+    if field in _LISTS:
+        return f"{field}: give a list of texts, or one text"
+    if field in _PAIRS:
+        return f"{field}: give {_PAIRS[field]}"
+    reason = first["msg"].removeprefix("Value error, ")
+    return f"{field}: {reason}" if field else reason
 
 
 def _spelt(name: str, value: object) -> object:

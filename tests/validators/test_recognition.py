@@ -64,6 +64,8 @@ def test_an_honest_recipe_is_told_nothing() -> None:
         (replace(WORDS, timeout_s=10**12), "timeout_s"),
         (replace(WORDS, test_cmd="pytest \0"), "test_cmd"),
         (replace(WORDS, test_cmd=" "), "test_cmd: it is empty"),
+        (replace(WORDS, build_cmd=""), "build_cmd: it is empty"),
+        (replace(WORDS, cutoff_at=datetime(1970, 1, 1, tzinfo=UTC)), "cutoff_at: in 1970 there"),
         (replace(WORDS, lock="a==1"), "lock: 'a==1' is no pin with its hash"),
         (replace(WORDS, lock="[[package]]\nname = 'a'\n"), "lock: '[[package]]'"),
         (replace(WORDS, lock=f"a>=1 --hash=sha256:{64 * 'a'}"), "lock: 'a>=1 --hash"),
