@@ -2,6 +2,7 @@
 
 import io
 import tarfile
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -467,6 +468,105 @@ def _real(
     )
 
 
+def _wheel(version: str, says: str) -> bytes:
+    """A distribution called thing. Always the same bytes for the same words."""
+    info = f"thing-{version}.dist-info"
+    files = {
+        "thing.py": f"SAYS = {says!r}\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: thing\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": "".join(f"{name},,\n" for name in ("thing.py", f"{info}/METADATA")),
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as wheel:
+        for name, text in files.items():
+            wheel.writestr(zipfile.ZipInfo(name, (2024, 1, 1, 0, 0, 0)), text)
+    return packed.getvalue()
+
+
+def _indexed(wheels: Mapping[str, bytes]) -> Tree:
+    """A tree that holds a package index with these versions of thing: no other is asked."""
+    names = {version: f"thing-{version}-py3-none-any.whl" for version in wheels}
+    page = "".join(f'<a href="{name}">{name}</a>\n' for name in names.values())
+    files = {f"index/thing/{names[version]}": wheel for version, wheel in wheels.items()}
+    return _tree({**files, "index/thing/index.html": page.encode(), "tests/test_a.py": b"\n"})
+
+
+THING = _wheel("1.0", "first")
+
+
+def _of_index(
+    engine: ContainerEngine, wheels: Mapping[str, bytes], lock: str | None = None
+) -> Environment | BuildFailure:
+    """An environment of thing, made anew from an empty cache, and removed again."""
+    made = build_environment(
+        _indexed(wheels),
+        Recipe(
+            language="python",
+            python="3.12",
+            requirements=("thing",),
+            project_install=ProjectInstall.NONE,
+            lock=lock,
+        ),
+        patches=(),
+        repository="owner/changed-index",
+        maker=Maker.GRADER,
+        engine=engine,
+        settings=BuildSettings(index_url=f"file://{TREE}/index"),
+        progress=silent,
+    )
+    if isinstance(made, Environment):
+        assert not made.reused
+        engine.remove_image(made.image)
+    return made
+
+
+@pytest.fixture(scope="module")
+def thing_lock(engine: ContainerEngine) -> str:
+    """Of the time when the index had one version."""
+    first = _of_index(engine, {"1.0": THING})
+    assert isinstance(first, Environment), first
+    assert first.packages == ("thing==1.0",)
+    assert first.recipe.lock is not None
+    return first.recipe.lock
+
+
+@pytest.mark.docker
+@pytest.mark.timeout(300)
+def test_a_lock_gives_its_packages_when_the_index_has_newer_ones(
+    engine: ContainerEngine, thing_lock: str
+) -> None:
+    later = {"1.0": THING, "1.1": _wheel("1.1", "second")}
+    anew = _of_index(engine, later)
+    assert isinstance(anew, Environment), anew
+    assert anew.packages == ("thing==1.1",)  # so the index did change
+    again = _of_index(engine, later, thing_lock)
+    assert isinstance(again, Environment), again
+    assert (again.packages, again.recipe.lock) == (("thing==1.0",), thing_lock)
+
+
+@pytest.mark.docker
+@pytest.mark.timeout(300)
+def test_a_version_of_the_lock_that_is_gone_is_named(
+    engine: ContainerEngine, thing_lock: str
+) -> None:
+    failed = _of_index(engine, {"1.1": _wheel("1.1", "second")}, thing_lock)
+    assert isinstance(failed, BuildFailure), failed
+    assert (failed.step, failed.failure_class) == ("install", FailureClass.NO_MATCHING_VERSION)
+    assert "thing" in failed.detail
+
+
+@pytest.mark.docker
+@pytest.mark.timeout(300)
+def test_another_file_under_the_name_of_the_lock_is_refused(
+    engine: ContainerEngine, thing_lock: str
+) -> None:
+    failed = _of_index(engine, {"1.0": _wheel("1.0", "another")}, thing_lock)
+    assert isinstance(failed, BuildFailure), failed
+    assert failed.step == "install"
+    assert b"hash" in failed.outcome.output.lower()
+
+
 @pytest.mark.docker
 @pytest.mark.network
 @pytest.mark.timeout(600)
@@ -648,8 +748,13 @@ class TestReal:
         self, engine: ContainerEngine, sample: Environment
     ) -> None:
         later = replace(sample.recipe, cutoff_at=datetime(2025, 6, 1, tzinfo=UTC))
-        again = _real(engine, later, tree=_tree({**SAMPLE, "requirements.txt": b"# other key\n"}))
+        other = _tree({**SAMPLE, "requirements.txt": b"# other key\n"})
+        again = _real(engine, later, tree=other)
         assert isinstance(again, Environment)
+        anew = _real(engine, replace(later, lock=None), tree=other)
+        assert isinstance(anew, Environment)
+        engine.remove_image(anew.image)
+        assert anew.packages != sample.packages  # the index of then has newer ones
         try:
             assert not again.reused
             assert again.packages == sample.packages
