@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +17,7 @@ from miner.cli.grades import grade, of_models
 from miner.cli.mining import mine
 from miner.cli.options import NO_LIMIT
 from miner.cli.snapshots import dockerfile_of, run_publish
-from miner.cli.speech import complain, progress, say, say_report
+from miner.cli.speech import brief_progress, complain, progress, say, say_report
 from miner.cli.wiring import House, demo_house, now
 from miner.demo import ForgeData, build_forge, load_forge, serve
 from miner.demo.expected import expected
@@ -25,15 +26,20 @@ from miner.errors import ConfigError
 from miner.evaluate.predictions import EMPTY, GOLD, empty_predictions, gold_predictions
 from miner.evaluate.stage import Submission
 from miner.model import Evaluation, Snapshot
+from miner.progress import Progress
 from miner.publish import stage as publish_stage
 from miner.publish.formats import jsonl
 from miner.store import Database, upgrade
+from validators.plural import counted
 
 GROUP = typer.Typer(
     invoke_without_command=True, help="The whole line on real releases, without GitHub."
 )
 SNAPSHOT = "2026-11-17"
 """A fixed name, after the newest of its pulls: the demo ends in the same bytes on every day."""
+
+LISTED = 20
+"""So many repositories are named when a forge is served."""
 
 FreshOption = Annotated[
     bool, typer.Option("--fresh", help="Begin with an empty database; caches are kept.")
@@ -60,7 +66,7 @@ def demo(context: typer.Context, fresh: FreshOption = False) -> None:
     data_dir = house.data_dir / "demo"
     if fresh:
         empty(data_dir)
-    forge = build(house, data_dir)
+    forge = build(house, data_dir, progress())
     with serve(forge) as served:
         own = demo_house(house, data_dir=data_dir, github_url=served.base_url, token=served.token)
         ending = whole_line(own, repositories(forge))
@@ -71,30 +77,38 @@ def demo(context: typer.Context, fresh: FreshOption = False) -> None:
 
 @GROUP.command("serve")
 def serve_alone(git: GitOption = None, pulls: PullsOption = None, port: PortOption = 0) -> None:
-    """Serve the demo's repositories, or your own, in GitHub's shape until Ctrl-C."""
+    """Serve the demo's repositories, or your own, in GitHub's shape until Ctrl-C or SIGTERM."""
     if (git is None) is not (pulls is None):
         raise ConfigError("Give both --git DIR and --pulls FILE, or neither for the demo's own.")
     house = House.of_environment()
     if git is None or pulls is None:
-        forge = build(house, house.data_dir / "demo")
+        forge = build(house, house.data_dir / "demo", brief_progress())
     else:
         forge = load_forge(git, pulls)
     with serve(forge, port=port) as served:
         say(f"export MINER_GITHUB_URL={served.base_url} GITHUB_TOKEN={served.token}")
-        for name in repositories(forge):
-            say(f"# {name}")
-        complain("serving; Ctrl-C ends it")
-        while True:
-            time.sleep(3600)
+        say(f"# {_listed(repositories(forge))}")
+        with suppress(KeyboardInterrupt):  # that is how it is meant to end
+            complain("serving; Ctrl-C ends it")
+            while True:
+                time.sleep(3600)
+        complain("The forge ends.")
 
 
-def build(house: House, data_dir: Path) -> ForgeData:
+def _listed(names: Sequence[str]) -> str:
+    """How many, and the first of them: "14 repositories: demo/cachetools, …"."""
+    rest = len(names) - LISTED
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"{counted(len(names), 'repository')}: {', '.join(names[:LISTED])}{more}"
+
+
+def build(house: House, data_dir: Path, bars: Progress) -> ForgeData:
     """The forge's data, made when it is not there."""
     return build_forge(
         data_dir / "cache",
         index_url=house.settings.index_url,
         ca_bundle=house.settings.ca_bundle,
-        progress=progress(),
+        progress=bars,
     )
 
 

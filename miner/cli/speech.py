@@ -197,6 +197,18 @@ class LineProgress:
         self._counts.pop(what, None)
 
 
+class BriefProgress(LineProgress):
+    """A line for each piece of work, none for its items."""
+
+    def advance(self, what: str, note: str, *, by: int = 1) -> None:
+        """Nothing to say."""
+
+
+def brief_progress() -> BarProgress | BriefProgress:
+    """Bars for people, a line a piece of work where items are of no interest."""
+    return BarProgress() if sys.stderr.isatty() else BriefProgress()
+
+
 def progress() -> BarProgress | LineProgress:
     """Bars for people, lines for logs."""
     return BarProgress() if sys.stderr.isatty() else LineProgress()
