@@ -6,7 +6,7 @@ streams.py      hijacked connections, head and tail       disk.py       the disk
 ownership.py    whose container is it                     faults.py     machinery → one sentence
 sockets.py      where engines listen                      commands.py   commands and their deadlines
 inventory.py    what of ours lies on an engine: images, package caches
-registry.py     images from a registry
+registry.py     images from a registry                    life.py      who ended a container
 labels.py       image labels, spelled for every engine
 """
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from docker.api.client import APIClient
 
-from validators.engines.channel import Channel
 from validators.engines.faults import machinery
+from validators.engines.life import SETTLE_S, Life
 from validators.engines.streams import Ending, HeadAndTail, Stream, pump
 from validators.errors import EngineUnavailableError
 
@@ -17,7 +17,6 @@ KILLED = 137
 """The exit code of what was killed, whoever killed it."""
 
 _KILL_S = 10.0  # for the kill itself, and for output to end after it
-_SETTLE_S = 2.0  # for the engine to notice that a command ended
 _ROOT = "0:0"
 
 # kill(-1) reaches every process the caller may signal, but for itself and pid 1, in one go: no fork
@@ -60,28 +59,18 @@ class Commands:
     with status 137.
     """
 
-    def __init__(
-        self, api: APIClient, container_id: str, channel: Channel, *, guest_uid: int
-    ) -> None:
+    def __init__(self, api: APIClient, container_id: str, life: Life, *, guest_uid: int) -> None:
         self._guest = f"{guest_uid}:{guest_uid}"
         self._api = api
         self._id = container_id
-        self._channel = channel
-        self._kills = 0  # for memory, up to the last command
+        self._life = life
         self._running = 0
         self._counting = threading.Lock()
-        self._spent = threading.Event()
-        self._closing = threading.Event()
 
     @property
     def running(self) -> bool:
         """A command is running."""
         return self._running > 0
-
-    @property
-    def spent(self) -> bool:
-        """The container had to be killed."""
-        return self._spent.is_set()
 
     def run(self, command: Command, kept: HeadAndTail, *, deadline: float) -> Ended:
         """Run to the end or `deadline` (monotonic seconds); the guest's failure never raises.
@@ -107,10 +96,10 @@ class Commands:
     ) -> Ended | None:
         """See `Running.part`."""
         started = time.monotonic()
-        self._refuse_when_closing()
-        if self.spent:
+        self._life.refuse_when_closing()
+        if self._life.spent:
             return Ended(exit_code=KILLED, duration_s=0.0)
-        known = self._kills
+        known = self._life.kills
         self._count(1)
         try:
             with machinery("run a command in a container"):
@@ -126,22 +115,19 @@ class Commands:
                 if ending is Ending.ENOUGH:
                     return None
                 if ending is Ending.DEADLINE:
-                    self._kill(root=running.command.root)
-                    after = time.monotonic() + _KILL_S
-                    if _drain(stream, write, until=after) is Ending.DEADLINE:
-                        self._kill_container()
+                    self._end_late(running.command, stream, write)
                 duration_s = time.monotonic() - started
-                self._refuse_when_closing()
+                self._life.refuse_when_closing()
                 return Ended(
                     exit_code=self._exit_code(exec_id),
                     duration_s=duration_s,
                     timed_out=ending is Ending.DEADLINE,
-                    out_of_memory=not running.command.aside and self._hit_memory_limit(known),
+                    out_of_memory=not running.command.aside and self._life.hit_memory_limit(known),
                 )
         except EngineUnavailableError:
-            self._refuse_when_closing()
-            killed_by_us = self.spent
-            if running.command.aside or not self.died_of_its_guest():
+            self._life.refuse_when_closing()
+            killed_by_us = self._life.spent
+            if running.command.aside or not self._life.died_of_its_guest():
                 raise
             return Ended(
                 exit_code=KILLED,
@@ -157,12 +143,8 @@ class Commands:
 
     def kill_guest(self) -> None:
         """End every process of the guest, if need be with the whole container."""
-        if not self.spent and self._run_quietly(_KILL_GUEST, user=self._guest) != 0:
-            self._kill_container()
-
-    def close(self) -> None:
-        """From now on, running and later commands raise EngineUnavailableError."""
-        self._closing.set()
+        if not self._life.spent and self._run_quietly(_KILL_GUEST, user=self._guest) != 0:
+            self._life.end()
 
     def _start(self, command: Command) -> tuple[str, Stream]:
         exec_id = str(
@@ -177,10 +159,13 @@ class Commands:
         )
         return exec_id, Stream(self._api.exec_start(exec_id, socket=True))
 
-    def _kill(self, *, root: bool) -> None:
-        if root:
+    def _end_late(self, command: Command, stream: Stream, write: Callable[[bytes], None]) -> None:
+        """Its deadline has passed: kill it, and the whole container when its output goes on."""
+        if command.root:
             self._run_quietly(_KILL_ROOT, user=_ROOT)
         self.kill_guest()
+        if _drain(stream, write, until=time.monotonic() + _KILL_S) is Ending.DEADLINE:
+            self._life.end()
 
     def _run_quietly(self, argv: Sequence[str], *, user: str) -> int:
         """The exit code of a short command of our own; KILLED when it did not end."""
@@ -192,17 +177,11 @@ class Commands:
             stream.close()
         return KILLED if ending is Ending.DEADLINE else self._exit_code(exec_id)
 
-    def _kill_container(self) -> None:
-        self._spent.set()
-        self._channel.drain(timeout_s=_SETTLE_S)  # what is still in the pipe dies with it
-        with machinery("kill a container"):
-            self._api.kill(self._id)
-
     def _exit_code(self, exec_id: str) -> int:
         """The engine may need a moment after the output's end; what never ends was killed."""
-        until = time.monotonic() + _SETTLE_S
+        until = time.monotonic() + SETTLE_S
         pause_s = 0.002
-        while not self.spent:
+        while not self._life.spent:
             state = self._state(exec_id)
             if not state["Running"] and state["ExitCode"] is not None:
                 return int(state["ExitCode"])
@@ -214,64 +193,6 @@ class Commands:
 
     def _state(self, exec_id: str) -> dict[str, Any]:
         return dict(self._api.exec_inspect(exec_id))
-
-    def _hit_memory_limit(self, known: int) -> bool:
-        """The kernel killed for memory since there were `known` kills: when this one began.
-
-        What is killed while several run is told to each of them; what is not told in time, to the
-        next command, or by the report.
-        """
-        if self.spent:
-            return False
-        kills = self._channel.drain(timeout_s=_SETTLE_S)
-        if kills is None:
-            return self.died_of_its_guest()
-        self.refuse_kills_of_the_host(kills)
-        self._kills = max(self._kills, abs(kills))
-        return kills > known
-
-    def refuse_kills_of_the_host(self, kills: int) -> None:
-        """Raise for kills (as `Channel.drain` tells them) that no command was told of yet, when it
-        was the host that had no memory."""
-        if kills < 0 and -kills > self._kills:
-            raise EngineUnavailableError(
-                "The container engine's machine ran out of memory and ended processes of a run "
-                "that was within its own limit: use fewer workers, then try again."
-            )
-
-    def died_of_its_guest(self) -> bool:
-        """The container stopped because it was killed by us, or by the kernel for its memory.
-
-        No guest can end the main process: whatever else did was the machine's, and raises
-        EngineUnavailableError.
-        """
-        if self.spent:
-            return True
-        state = self._settled()
-        if not state["Running"] and state["OOMKilled"]:
-            self._spent.set()
-            return True
-        if not state["Running"] or self._channel.ended:
-            self._refuse_when_closing()
-            raise EngineUnavailableError(
-                "A container was ended from outside while its commands ran: see what stops "
-                "containers on the container engine's machine, then try again."
-            )
-        return False
-
-    def _settled(self) -> dict[str, Any]:
-        """The container's state; its output ends a moment before the engine calls it stopped."""
-        until = time.monotonic() + _SETTLE_S
-        while True:
-            with machinery("look at a container"):
-                state = dict(self._api.inspect_container(self._id)["State"])
-            if not state["Running"] or not self._channel.ended or time.monotonic() > until:
-                return state
-            time.sleep(0.05)
-
-    def _refuse_when_closing(self) -> None:
-        if self._closing.is_set():
-            raise EngineUnavailableError("The container engine was closed while a command ran.")
 
 
 class Running:

@@ -14,6 +14,7 @@ from validators.engines.commands import Command, Commands, Ended, Running
 from validators.engines.confinement import guest_uid
 from validators.engines.faults import machinery
 from validators.engines.labels import instructions
+from validators.engines.life import Life
 from validators.engines.ownership import OWNER_LABEL, SESSION_LABEL
 from validators.engines.streams import HeadAndTail, Until
 from validators.errors import EngineUnavailableError
@@ -59,7 +60,8 @@ class DockerContainer:
         self._channel = channel
         self._limits = limits
         self._env = env
-        self._commands = Commands(api, container_id, channel, guest_uid=guest_uid(limits))
+        self._life = Life(api, container_id, channel)
+        self._commands = Commands(api, container_id, self._life, guest_uid=guest_uid(limits))
         self._talks: list[Running] = []
         self._overfull = threading.Event()
         self.drain_s = _DRAIN_S
@@ -114,7 +116,7 @@ class DockerContainer:
         outcome = self.exec(
             ("/bin/sh", "-c", unpack, "put", path), timeout_s=_MOVE_S, root=root, stdin=tar
         )
-        if root and not outcome.ok and not self._commands.spent:
+        if root and not outcome.ok and not self._life.spent:
             said = outcome.output[-300:].decode(errors="replace").strip()
             raise EngineUnavailableError(f"Files could not be put into {path}: {said}.")
         return outcome
@@ -154,8 +156,8 @@ class DockerContainer:
         """
         kills = self._channel.drain(timeout_s=self.drain_s)
         if kills is None:
-            return self._commands.died_of_its_guest()
-        self._commands.refuse_kills_of_the_host(kills)
+            return self._life.died_of_its_guest()
+        self._life.refuse_kills_of_the_host(kills)
         return True
 
     def commit(self, tag: str, *, labels: Mapping[str, str]) -> Image:
@@ -195,7 +197,7 @@ class DockerContainer:
 
     def give_up(self) -> None:
         """The engine closes: running commands raise EngineUnavailableError."""
-        self._commands.close()
+        self._life.close()
 
     def _blame_a_full_host(self) -> None:
         """The guest has shares of its own that it may fill; the root's disk is the host's."""
