@@ -196,6 +196,7 @@ def _walk(steps: Sequence[Step]) -> PassResult:
             said.append(f"{step.name} {_counted(report)}")
         if report is not None:
             reports.append(report)
+            codes |= {RetryableError.exit_code} if report.retried else set()
     exit_code = next((code for code in _BY_WEIGHT if code in codes), max(codes, default=0))
     return PassResult(exit_code=exit_code, summary=" · ".join(said), reports=tuple(reports))
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from miner.cli.crawling import run_crawl
 from miner.cli.looks import tell_funnel
 from miner.cli.options import NO_LIMIT, JsonOption, LimitOption, ReposOption, SinceOption, since
+from miner.cli.reports import end_well
 from miner.cli.repos import check_name
 from miner.cli.speech import progress, report_document, say, say_json, say_report
 from miner.cli.stages import P2POption, PolicyOption, run_assess, run_split, run_verify
@@ -44,10 +45,11 @@ def run(
         counted = store.admin.funnel(repo=repo[0] if len(repo) == 1 else None)
     if as_json:
         say_json([report_document(report) for report in reports])
-        return
-    for report in reports:
-        say_report(report, as_json=False)
-    tell_end(counted)
+    else:
+        for report in reports:
+            say_report(report, as_json=False)
+        tell_end(counted)
+    end_well(*reports)
 
 
 def tell_end(counted: Funnel) -> None:

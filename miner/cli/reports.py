@@ -1,11 +1,16 @@
-"""A stage's report is kept however the stage ended, by a command of its own as in a pass."""
+"""A stage's report is kept however the stage ended, by a command of its own as in a pass.
+
+What it could not do is told by the exit code, too.
+"""
 
 from collections.abc import Callable
 
 from miner.crawl.stage import IncompleteError as IncompleteCrawl
+from miner.errors import RetryableError
 from miner.model import StageReport
 from miner.store import Database
 from miner.verify.stage import IncompleteError as IncompleteVerify
+from validators.plural import counted
 
 
 def reported(store: Database, stage: Callable[[], StageReport]) -> StageReport:
@@ -17,3 +22,13 @@ def reported(store: Database, stage: Callable[[], StageReport]) -> StageReport:
         raise
     store.admin.save_report(report)
     return report
+
+
+def end_well(*reports: StageReport) -> None:
+    """RetryableError when anything is to be tried again, once the reports are told."""
+    left = [f"{counted(each.retried, 'item')} of {each.stage}" for each in reports if each.retried]
+    if left:
+        raise RetryableError(
+            f"To try again: {', '.join(left)}; the reasons are told above, nothing was lost, and "
+            "the same command goes on."
+        )

@@ -13,7 +13,7 @@ from miner.cli.options import (
     LimitOption,
     RepoOption,
 )
-from miner.cli.reports import reported
+from miner.cli.reports import end_well, reported
 from miner.cli.repos import check_known
 from miner.cli.speech import live, progress, say_json, say_report, table
 from miner.cli.trees import trees
@@ -48,7 +48,10 @@ def split(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Cut crawled pulls into candidates, or reject them by name."""
+    """Cut crawled pulls into candidates, or reject them by name.
+
+    Exit code 75 when the machine failed on some, which stay due.
+    """
     house = House.of_environment()
     with house.store() as store:
         check_known(store, repo)
@@ -64,6 +67,7 @@ def split(
             return
         report = run_split(house, store, repo=repo, limit=limit, bars=progress())
     say_report(report, as_json=as_json)
+    end_well(report)
 
 
 def verify(
@@ -74,7 +78,10 @@ def verify(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Build environments and run the tests of candidates before and after the fix."""
+    """Build environments and run the tests of candidates before and after the fix.
+
+    Exit code 75 when the machine failed on some, which stay due.
+    """
     house = House.of_environment()
     chosen = house.policy(policy, p2p=p2p)
     with house.store() as store:
@@ -92,6 +99,7 @@ def verify(
             return
         report = run_verify(house, store, policy=chosen, repo=repo, limit=limit, bars=progress())
     say_report(report, as_json=as_json)
+    end_well(report)
 
 
 def assess(limit: LimitOption = NO_LIMIT, as_json: JsonOption = False) -> None:

@@ -92,6 +92,15 @@ def test_the_report_of_a_step_that_failed_half_way_is_handed_on(database: Databa
     assert result.reports == (HalfError.report,)
 
 
+def test_what_is_to_be_tried_again_is_in_the_exit_code(database: Database) -> None:
+    steps = [Step(name="split", run=lambda: report(Stage.SPLIT, done=2, retried=1))]
+    result = nightly(database.admin.passes, steps=steps, now=now)
+    assert result.exit_code == 75
+    assert "1 to retry" in result.summary
+    bad = Step(name="last", run=failing(ConfigError("b")))
+    assert nightly(database.admin.passes, steps=[*steps, bad], now=now).exit_code == 2
+
+
 def test_an_unforeseen_error_keeps_later_steps_from_nothing(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -8,12 +8,14 @@ import pytest
 
 from miner.cli import exits
 from miner.cli.passes import close_month
-from miner.cli.reports import reported
+from miner.cli.reports import end_well, reported
 from miner.cli.wiring import now
+from miner.errors import RetryableError
 from miner.model import Stage, StageReport
 from miner.store import Database
 from miner.verify.stage import IncompleteError
 from tests.miner.cli.conftest import Miner
+from tests.miner.store.samples import NOW, pull, repo
 from tests.miner.verified import add_instances, candidate
 
 
@@ -45,6 +47,40 @@ def test_the_report_of_a_verification_that_gave_up_is_kept(db: Database) -> None
     with pytest.raises(IncompleteError):
         reported(db, given_up)
     assert db.admin.reports() == (half,)
+
+
+@pytest.mark.parametrize(
+    ("retried", "said"),
+    [((0, 0), None), ((1, 0), "1 item of split;"), ((2, 1), "2 items of split, 1 item of verify;")],
+)
+def test_what_is_to_be_tried_again_is_no_good_end(
+    retried: tuple[int, int], said: str | None
+) -> None:
+    reports = [
+        StageReport(stage=stage, done=9, retried=number, started_at=now(), ended_at=now())
+        for stage, number in zip((Stage.SPLIT, Stage.VERIFY), retried, strict=True)
+    ]
+    if said is None:
+        end_well(*reports)
+        return
+    with pytest.raises(RetryableError) as error:
+        end_well(*reports)
+    assert said in str(error.value)
+    assert error.value.exit_code == exits.TRY_AGAIN
+
+
+@pytest.mark.parametrize("words", [("split",), ("split", "--json")])
+def test_a_pull_without_its_mirror_is_told_and_stays_due(
+    miner: Miner, db: Database, words: tuple[str, ...]
+) -> None:
+    db.crawl.save_repo(repo(), now=NOW)
+    db.crawl.save_pulls([(pull(7), b"{}")])
+    for _ in range(2):
+        answer = miner(*words)
+        assert answer.code == exits.TRY_AGAIN
+        assert "miner: To try again: 1 item of split; the reasons are told above" in answer.err
+        assert "o/r#7: " in answer.err
+    assert miner("nightly").code == exits.TRY_AGAIN
 
 
 def test_last_month_is_published_once(miner: Miner, db: Database) -> None:
