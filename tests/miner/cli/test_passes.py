@@ -15,7 +15,8 @@ from miner.model import Stage, StageReport
 from miner.store import Database
 from miner.verify.stage import IncompleteError
 from tests.miner.cli.conftest import Miner
-from tests.miner.store.samples import NOW, pull, repo
+from tests.miner.split.test_stage import GOOD, Line
+from tests.miner.store.samples import NOW, repo
 from tests.miner.verified import add_instances, candidate
 
 
@@ -71,10 +72,11 @@ def test_what_is_to_be_tried_again_is_no_good_end(
 
 @pytest.mark.parametrize("words", [("split",), ("split", "--json")])
 def test_a_pull_without_its_mirror_is_told_and_stays_due(
-    miner: Miner, db: Database, words: tuple[str, ...]
+    miner: Miner, db: Database, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
+    (tmp_path / "elsewhere").mkdir()
     db.crawl.save_repo(repo(), now=NOW)
-    db.crawl.save_pulls([(pull(7), b"{}")])
+    db.crawl.save_pulls([(Line(tmp_path / "elsewhere").pull(GOOD), b"{}")])
     for _ in range(2):
         answer = miner(*words)
         assert answer.code == exits.TRY_AGAIN
