@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -436,9 +437,12 @@ def test_a_commit_keeps_the_disk_but_not_the_work_places(
     cached = "find /var/cache/uv -type f"
     try:
         assert engine.find(tag) == made
-        found = {each.image.tag: each.labels for each in engine.images(label="miner.test")}
-        assert found[tag]["miner.words"] == WORDS
-        assert not found[tag]["miner.owner"]
+        found = {each.image.tag: each for each in engine.images(label="miner.test")}
+        assert found[tag].labels["miner.words"] == WORDS
+        assert not found[tag].labels["miner.owner"]
+        below = {each.image: each for each in engine.images(label="miner.base")}[base]
+        assert found[tag].parent == base.digest
+        assert 0 <= found[tag].size_bytes - below.size_bytes < 10_000_000
         assert called(engine_address, tag) == ([], ["/bin/bash"])
         with engine.run(made, LIMITS) as container:
             assert sh(container, f"cat /opt/venv/kept; ls {TREE} /tmp; {cached}").split() == [
@@ -451,6 +455,21 @@ def test_a_commit_keeps_the_disk_but_not_the_work_places(
         assert engine.remove_image(made)
     assert engine.find(tag) is None
     assert engine.remove_image(made)
+
+
+def test_an_imported_root_has_the_tag_that_was_given_and_no_other(
+    engine: DockerEngine, tmp_path: Path
+) -> None:
+    root = tmp_path / "root.tar"
+    root.write_bytes(tar({"file": b"x"}))
+    made = engine.import_root(root, tag="miner-test-import:own", labels={"miner.test": "import"})
+    try:
+        assert engine.find("miner-test-import:latest") is None
+        listed = [each.image for each in engine.images(label="miner.test")]
+        assert [each for each in listed if each.digest == made.digest] == [made]
+    finally:
+        assert engine.remove_image(made)
+    assert engine.find("miner-test-import:own") is None
 
 
 def test_an_image_that_vanished_is_the_machines_trouble(engine: DockerEngine) -> None:

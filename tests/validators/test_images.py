@@ -1,19 +1,16 @@
 """What may go from an engine, and what never."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
 
-from tests.real_engine import HERE
-from validators.base_images import base_image
 from validators.engine import ContainerEngine
-from validators.engines import DockerEngine, connect
 from validators.environment import LAYOUT
 from validators.images import Bounds, Kind, foreseen, gc, images
-from validators.model import BuildSettings, Cache, Image, Limits, StoredImage
+from validators.model import Cache, Image, StoredImage
 
 NOW = datetime(2026, 6, 30, tzinfo=UTC)
 MB = 1 << 20
@@ -239,56 +236,3 @@ def test_what_would_go_is_told_and_stays() -> None:
     assert (len(shelf.stored), len(shelf.cached)) == (len(STORED), len(CACHED))
     assert gc(engine, allowed) == told
     assert foreseen(engine, allowed).freed_bytes == 0
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[DockerEngine]:
-    """The engine of this machine."""
-    connected = connect(HERE)
-    yield connected
-    connected.close()
-
-
-class Only:
-    """A real engine of which one image is seen: others may be at work on it."""
-
-    def __init__(self, engine: DockerEngine, image: Image) -> None:
-        self.engine = engine
-        self.image = image
-
-    def images(self, *, label: str) -> Sequence[StoredImage]:
-        """The one image."""
-        return [each for each in self.engine.images(label=label) if each.image == self.image]
-
-    def caches(self) -> Sequence[Cache]:
-        """None: they are others'."""
-        return ()
-
-    def remove_image(self, image: Image) -> bool:
-        """For real."""
-        return self.engine.remove_image(image)
-
-
-@pytest.mark.docker
-@pytest.mark.network
-@pytest.mark.timeout(300)
-def test_a_real_engine_keeps_what_a_container_uses(engine: DockerEngine) -> None:
-    parent, _ = base_image(engine, "3.12", settings=BuildSettings(), progress=print)
-    with engine.install(parent, Limits(network=True)) as container:
-        container.exec(("sh", "-c", "head -c 3000000 /dev/urandom >/opt/venv/x"), timeout_s=20)
-        made = container.commit("miner-environment:gc", labels={"miner.environment": "gc"})
-    there = {each.image: each for each in images(engine)}
-    assert there[made].kind is Kind.ENVIRONMENT
-    assert there[made].python == "3.12"
-    assert 3_000_000 <= there[made].own_bytes < 30_000_000
-    only = cast("ContainerEngine", Only(engine, made))
-    allowed = Bounds(keep=(), now=datetime.now(UTC), budget_mb=0)
-    with engine.run(made, Limits()):
-        used = gc(only, allowed)
-    assert (used.removed, [each.image for each in used.in_use]) == ((), [made])
-    assert [each.image for each in foreseen(only, allowed).removed] == [made]
-    assert engine.find(made.tag) == made
-    freed = gc(only, allowed)
-    assert [each.image for each in freed.removed] == [made]
-    assert engine.find(made.tag) is None
-    assert engine.find(parent.tag) == parent

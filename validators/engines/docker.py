@@ -134,6 +134,9 @@ class DockerEngine:
         image = self.find(tag)
         if image is None:
             raise EngineUnavailableError(f"The container engine imported {tag} but lost it.")
+        latest = self.find(f"{repository}:latest")
+        if latest is not None and latest.digest == image.digest:  # what podman took for the tag
+            self.remove_image(latest)
         return image
 
     def images(self, *, label: str) -> Sequence[StoredImage]:

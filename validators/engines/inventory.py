@@ -1,5 +1,6 @@
 """What of ours lies on an engine: images by label, uv's caches by the names of their volumes."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -22,12 +23,24 @@ def images(api: APIClient, label: str) -> Sequence[StoredImage]:
 
 def _stored(found: Mapping[str, Any]) -> StoredImage:
     return StoredImage(
-        image=Image(digest=str(found["Id"]), tag=_short((found.get("RepoTags") or [""])[0])),
+        image=Image(digest=_digest(found["Id"]), tag=_tag(found.get("RepoTags") or ())),
         labels=read(found.get("Labels")),
         size_bytes=int(found["Size"]),
         created_at=datetime.fromtimestamp(int(found["Created"]), UTC),
-        parent=str(found.get("ParentId") or ""),
+        parent=_digest(found.get("ParentId") or ""),
     )
+
+
+def _digest(name: object) -> str:
+    """Podman leaves out the kind of a digest where it names an image's parent."""
+    text = str(name)
+    return f"sha256:{text}" if re.fullmatch(r"[0-9a-f]{64}", text) else text
+
+
+def _tag(tags: Sequence[str]) -> str:
+    """The one it was made under: none of ours ends so, but podman gives such a one besides."""
+    own = sorted(tags, key=lambda tag: tag.endswith(":latest"))
+    return _short(own[0]) if own else ""
 
 
 def _short(tag: str) -> str:
