@@ -4,13 +4,13 @@ Configuration, plug-ins and settings, which decide how tests run as much as any 
 """
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from posixpath import normpath
 
 from validators.engine import TREE
+from validators.languages.python.documents import words
 
 PYTEST = ("pytest", "py.test")
 """How words of a test command end that start pytest."""
@@ -46,7 +46,7 @@ class Named:
 def named(test_cmd: str, env_vars: Sequence[tuple[str, str]]) -> Named:
     """What the command's own words name (`-c x.ini`, `-px.y`, `--ds=x.y`, `NAME=value`), and the
     variables that it is given."""
-    names = [*_of_words(_words(test_cmd), runs_pytest=False)]
+    names = [*_of_words(words(test_cmd), runs_pytest=False)]
     for name, value in env_vars:
         names += _of_variable(name, value)
     return Named(
@@ -76,12 +76,5 @@ def _of_variable(name: str, value: str) -> Iterator[_Name]:
     elif name in _OF_MODULES:
         yield from (_Name(each.strip(), is_file=False) for each in value.split(","))
     elif name == _OPTIONS_OF_PYTEST:
-        words = (word for word in _words(value) if not word.startswith(f"{_OPTIONS_OF_PYTEST}="))
-        yield from _of_words([*words], runs_pytest=True)
-
-
-def _words(text: str) -> Sequence[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return text.split()
+        given = (word for word in words(value) if not word.startswith(f"{_OPTIONS_OF_PYTEST}="))
+        yield from _of_words([*given], runs_pytest=True)

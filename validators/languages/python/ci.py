@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-import yaml
-
+from validators.languages.python.documents import table, yaml_document
 from validators.languages.python.interpreters import tox_versions, versions_in
 
 _VERSION_KEYS = frozenset({"python-version", "python", "python_version", "python-versions", "py"})
@@ -22,7 +21,7 @@ def python_versions(files: Mapping[str, str]) -> Sequence[str]:
     """The Python 3 versions that CI runs, in no order of merit."""
     found: list[str] = []
     for path in filter(is_ci_file, files):
-        values = list(_values(_document(files[path]), _VERSION_KEYS))
+        values = list(_values(yaml_document(files[path]), _VERSION_KEYS))
         found += versions_in(values)
         found += tox_versions(files[path])
     return tuple(dict.fromkeys(found))
@@ -30,19 +29,10 @@ def python_versions(files: Mapping[str, str]) -> Sequence[str]:
 
 def apt_addons(files: Mapping[str, str]) -> Sequence[str]:
     """The Debian packages that Travis installs by itself (`addons: apt: packages:`)."""
-    document = _document(files.get(".travis.yml", ""))
-    addons = document.get("addons") if isinstance(document, dict) else None
-    apt = addons.get("apt") if isinstance(addons, dict) else None
+    document = yaml_document(files.get(".travis.yml", ""))
+    apt = table(document, "addons").get("apt")
     packages = apt.get("packages") if isinstance(apt, dict) else apt
     return tuple(str(name) for name in _scalars(packages) if isinstance(name, str))
-
-
-def _document(text: str) -> object:
-    try:
-        document: object = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    return document
 
 
 def _values(node: object, keys: frozenset[str], *, depth: int = 12) -> Iterator[object]:

@@ -125,8 +125,7 @@ def _makes_cases(tree: ast.Module) -> bool:
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     inner = [node for function in functions for node in ast.walk(function)]
     return any(function.name == "load_tests" for function in functions) and any(
-        isinstance(node, ast.ClassDef) and "TestCase" in "".join(map(ast.dump, node.bases))
-        for node in inner
+        isinstance(node, ast.ClassDef) and _speaks_of("TestCase", node.bases) for node in inner
     )
 
 
@@ -153,7 +152,15 @@ def _imports(body: Iterable[ast.stmt]) -> Iterator[str]:
 
 
 def _is_type_checking(node: ast.If) -> bool:
-    return "TYPE_CHECKING" in ast.dump(node.test) or "PY2" in ast.dump(node.test)
+    return _speaks_of("TYPE_CHECKING", [node.test]) or _speaks_of("PY2", [node.test])
+
+
+def _speaks_of(word: str, nodes: Iterable[ast.expr]) -> bool:
+    """Whether the word is in a name there."""
+    inner = [each for node in nodes for each in ast.walk(node)]
+    names = [each.id for each in inner if isinstance(each, ast.Name)]
+    names += [each.attr for each in inner if isinstance(each, ast.Attribute)]
+    return any(word in name for name in names)
 
 
 def _marks(tree: ast.Module) -> Iterator[str]:
@@ -171,7 +178,7 @@ def _arguments(tree: ast.Module) -> Iterator[str]:
     """Argument names of tests and fixtures."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (
-            node.name.startswith("test") or "fixture" in "".join(map(ast.dump, node.decorator_list))
+            node.name.startswith("test") or _speaks_of("fixture", node.decorator_list)
         ):
             yield from (argument.arg for argument in node.args.args)
 

@@ -1,17 +1,12 @@
 """What a repository declares about itself, gathered from all the places Python projects use."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from configparser import ConfigParser
-from configparser import Error as ConfigError
 from dataclasses import dataclass, field
-from typing import cast
 
-from validators.languages.python import poetry, setup_script
+from validators.languages.python import documents, poetry, setup_script
+from validators.languages.python.documents import Table, table
 from validators.languages.python.setup_script import Value, strings
-
-Table = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +34,7 @@ class Manifest:
 
 def read_manifest(files: Mapping[str, str]) -> Manifest:
     """The manifest of a tree, from its `pyproject.toml`, `setup.cfg` and `setup.py`."""
-    parts = [_from_pyproject(_toml(files.get("pyproject.toml", "")))]
+    parts = [_from_pyproject(documents.toml(files.get("pyproject.toml", "")))]
     if "setup.cfg" in files:
         parts.append(_from_setup_cfg(files["setup.cfg"], has_script="setup.py" in files))
     if "setup.py" in files:
@@ -71,22 +66,15 @@ def _merged(parts: Sequence[Manifest]) -> Manifest:
     )
 
 
-def _toml(text: str) -> Table:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return {}
-
-
 def _from_pyproject(document: Table) -> Manifest:
-    build, project, tool = (_table(document, name) for name in ("build-system", "project", "tool"))
-    poetry_table = _table(tool, "poetry")
-    flit = _table(_table(tool, "flit"), "metadata")
+    build, project, tool = (table(document, name) for name in ("build-system", "project", "tool"))
+    poetry_table = table(tool, "poetry")
+    flit = table(table(tool, "flit"), "metadata")
     build_requires = _strings(build.get("requires"))
     extras = _lists(project, "optional-dependencies")
-    extras |= dict.fromkeys(_table(poetry_table, "extras"), ())
+    extras |= dict.fromkeys(table(poetry_table, "extras"), ())
     extras |= _lists(flit, "requires-extra")
-    dynamic = _table(_table(_table(tool, "setuptools"), "dynamic"), "optional-dependencies")
+    dynamic = table(table(table(tool, "setuptools"), "dynamic"), "optional-dependencies")
     extras |= dict.fromkeys(dynamic, ())
     return Manifest(
         name=_text(project.get("name"))
@@ -97,7 +85,7 @@ def _from_pyproject(document: Table) -> Manifest:
         backend=_text(build.get("build-backend")),
         build_requires=build_requires,
         requires_python=_text(project.get("requires-python"))
-        or poetry.python_specifier(_table(poetry_table, "dependencies").get("python"))
+        or poetry.python_specifier(table(poetry_table, "dependencies").get("python"))
         or _text(flit.get("requires-python")),
         classifiers=_strings(project.get("classifiers"))
         or _strings(poetry_table.get("classifiers"))
@@ -108,7 +96,7 @@ def _from_pyproject(document: Table) -> Manifest:
         or poetry.dependencies(poetry_table)
         or _strings(flit.get("requires")),
         folders=_pyproject_folders(tool, poetry_table),
-        compiled="ext-modules" in _table(tool, "setuptools")
+        compiled="ext-modules" in table(tool, "setuptools")
         or any(
             re.match(
                 r"(?i)(cython|cffi|scikit-build|meson-python|maturin|setuptools-rust"
@@ -123,10 +111,10 @@ def _from_pyproject(document: Table) -> Manifest:
 def _groups(document: Table, tool: Table, poetry_table: Table) -> dict[str, tuple[str, ...]]:
     """Requirements of nobody but developers, by group: PEP 735, uv, pdm, hatch, poetry."""
     groups = dict(poetry.groups(poetry_table))
-    if dev := _strings(_table(tool, "uv").get("dev-dependencies")):
+    if dev := _strings(table(tool, "uv").get("dev-dependencies")):
         groups["dev"] = dev
-    groups |= _lists(_table(tool, "pdm"), "dev-dependencies")
-    for name, environment in _table(_table(tool, "hatch"), "envs").items():
+    groups |= _lists(table(tool, "pdm"), "dev-dependencies")
+    for name, environment in table(table(tool, "hatch"), "envs").items():
         if isinstance(environment, dict):
             wanted = (
                 *_strings(environment.get("dependencies")),
@@ -134,14 +122,15 @@ def _groups(document: Table, tool: Table, poetry_table: Table) -> dict[str, tupl
             )
             # hatch's own test environment is what `hatch test` uses; "default" runs scripts
             groups["test" if name in {"default", "hatch-test"} else name] = wanted
-    declared = _table(document, "dependency-groups")
+    declared = table(document, "dependency-groups")
     groups |= {name: _expand_group(declared, name) for name in declared}
     return groups
 
 
 def _expand_group(declared: Table, name: str, *, depth: int = 5) -> tuple[str, ...]:
     found: list[str] = []
-    for entry in cast("list[object]", declared.get(name) or []):
+    listed = declared.get(name)
+    for entry in listed if isinstance(listed, list) else ():
         if isinstance(entry, str):
             found.append(entry)
         elif isinstance(entry, dict) and depth:
@@ -150,9 +139,9 @@ def _expand_group(declared: Table, name: str, *, depth: int = 5) -> tuple[str, .
 
 
 def _pyproject_folders(tool: Table, poetry_table: Table) -> tuple[str, ...]:
-    setuptools = _table(tool, "setuptools")
-    where = _strings(_table(_table(setuptools, "packages"), "find").get("where"))
-    mapped = tuple(str(value) for value in _table(setuptools, "package-dir").values())
+    setuptools = table(tool, "setuptools")
+    where = _strings(table(table(setuptools, "packages"), "find").get("where"))
+    mapped = tuple(str(value) for value in table(setuptools, "package-dir").values())
     packages = poetry_table.get("packages")
     from_poetry = tuple(
         str(entry["from"])
@@ -163,11 +152,7 @@ def _pyproject_folders(tool: Table, poetry_table: Table) -> tuple[str, ...]:
 
 
 def _from_setup_cfg(text: str, *, has_script: bool) -> Manifest:
-    parser = ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(text)
-    except ConfigError:
-        return Manifest()
+    parser = documents.ini(text)
 
     def listed(section: str, option: str) -> tuple[str, ...]:
         value = parser.get(section, option, fallback="")
@@ -222,13 +207,8 @@ def _first_folder(folders: Value | None) -> tuple[str, ...]:
     return ()
 
 
-def _table(holder: Table, name: str) -> Table:
-    value = holder.get(name)
-    return value if isinstance(value, dict) else {}
-
-
 def _lists(holder: Table, name: str) -> dict[str, tuple[str, ...]]:
-    return {key: _strings(value) for key, value in _table(holder, name).items()}
+    return {key: _strings(value) for key, value in table(holder, name).items()}
 
 
 def _strings(value: object) -> tuple[str, ...]:

@@ -9,10 +9,8 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from configparser import ConfigParser
-from configparser import Error as ConfigError
 
-from validators.languages.python import shell_lines
+from validators.languages.python import documents, shell_lines
 from validators.languages.python.syntax import syntax_tree
 
 _CALL = re.compile(
@@ -41,18 +39,13 @@ def pytest_options(files: Mapping[str, str], paths: Sequence[str], tox: str) -> 
             before = text[: match.start()].rpartition("\n")[2]
             if "install" in before:
                 continue
-            if found := tuple(_kept(_words(match.group(1)), present)):
+            if found := tuple(_kept(documents.words(match.group(1)), present)):
                 return found
     return ()
 
 
 def _texts(files: Mapping[str, str], tox: str) -> Iterator[str]:
-    parser = ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(tox)
-        yield parser.get("testenv", "commands", fallback="")
-    except ConfigError:
-        pass
+    yield documents.ini(tox).get("testenv", "commands", fallback="")
     yield "\n".join(_nox_calls(files.get("noxfile.py", "")))
     yield from shell_lines.scripts(files)
     yield files.get("pyproject.toml", "")
@@ -67,13 +60,6 @@ def _nox_calls(text: str) -> Iterator[str]:
                      if isinstance(each, ast.Constant) and isinstance(each.value, str)]  # fmt: skip
             if node.func.attr in {"run", "run_always"} and "pytest" in words:
                 yield shlex.join([*words, "."])
-
-
-def _words(text: str) -> Sequence[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return text.split()
 
 
 def _kept(words: Sequence[str], present: frozenset[str]) -> Iterator[str]:

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from configparser import ConfigParser
-from configparser import Error as ConfigError
 from pathlib import PurePosixPath
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
+
+from validators.languages.python import documents
 
 _TEST_WORD = re.compile(r"(^|[-_.])(unit)?(tests?|testing|pytest)([-_.]|$)")
 _DEV_WORD = re.compile(r"(^|[-_.])(dev|devel|develop|development|ci|qa)([-_.]|$)")
@@ -91,11 +91,7 @@ def lines(text: str) -> Sequence[str]:
 
 def tox_lines(text: str) -> Sequence[str]:
     """What `[testenv]` (or another environment that runs tests) of a tox.ini installs."""
-    parser = ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(text)
-    except ConfigError:
-        return ()
+    parser = documents.ini(text)
     if not parser.has_option("testenv", "deps"):
         return ()
     found = []
@@ -133,11 +129,7 @@ def is_unusual(stem: str) -> bool:
 
 def tox_extras(text: str) -> Sequence[str]:
     """The extras with which `[testenv]` installs the project."""
-    parser = ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(text)
-    except ConfigError:
-        return ()
+    parser = documents.ini(text)
     extras = parser.get("testenv", "extras", fallback="")
     in_deps = re.findall(r"\.\[([\w,. -]+)\]", parser.get("testenv", "deps", fallback=""))
     names = re.split(r"[\s,]+", " ".join((extras, *in_deps)))

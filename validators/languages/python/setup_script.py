@@ -106,6 +106,13 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _value(node: ast.expr, names: Mapping[str, Value]) -> Value | _Unknown:
+    try:
+        return _evaluated(node, names)
+    except RecursionError:  # a sum of a thousand pieces
+        return _UNKNOWN
+
+
+def _evaluated(node: ast.expr, names: Mapping[str, Value]) -> Value | _Unknown:
     found: Value | _Unknown = _UNKNOWN
     match node:
         case ast.Constant(value=str() | bool() | int() | float() | None as constant):

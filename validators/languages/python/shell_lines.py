@@ -1,11 +1,11 @@
 """What CI, Dockerfiles, Makefiles and tox bring and run beside the requirements: never run here."""
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from validators.languages.python import ci
+from validators.languages.python.documents import words_before_remark
 from validators.languages.python.interpreters import versions_in
 from validators.languages.python.requirement_files import requirement_name
 
@@ -65,7 +65,7 @@ def pip_lines(files: Mapping[str, str]) -> Sequence[str]:
     found: list[str] = []
     for text in scripts(files):
         for match in _PIP.finditer(text):
-            found += _requirements(_words(match.group(1)))
+            found += _requirements(words_before_remark(match.group(1)))
     return tuple(dict.fromkeys(found))
 
 
@@ -101,13 +101,6 @@ def scripts(files: Mapping[str, str]) -> Sequence[str]:
     paths = [path for path in sorted(files) if ci.is_ci_file(path) or is_script(path)]
     joined = (re.sub(r"\\\r?\n", " ", files[path]) for path in paths)
     return [re.sub(r"\$?\{\{.*?\}\}", "$", text) for text in joined]
-
-
-def _words(text: str) -> Sequence[str]:
-    try:
-        return shlex.split(text, comments=True)
-    except ValueError:
-        return text.split()
 
 
 def _requirements(words: Sequence[str]) -> Iterator[str]:

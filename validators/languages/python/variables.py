@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from configparser import ConfigParser
-from configparser import Error as ConfigError
 
-import yaml
+from validators.languages.python import documents
+from validators.languages.python.documents import table
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 _NOT_TO_SET = re.compile(
@@ -34,11 +33,7 @@ def variables(files: Mapping[str, str], tox: str) -> tuple[tuple[str, str], ...]
 
 
 def _of_tox(text: str) -> Mapping[str, str]:
-    parser = ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(text)
-    except ConfigError:
-        return {}
+    parser = documents.ini(text)
     pairs = [line.partition("=") for line in
              parser.get("testenv", "setenv", fallback="").splitlines()]  # fmt: skip
     return {name: value for left, _, right in pairs
@@ -51,29 +46,27 @@ def _of_ci(files: Mapping[str, str]) -> Mapping[str, str]:
         of_workflow = path.startswith(".github/workflows/")
         if not of_workflow and path != ".travis.yml":
             continue
-        document = _document(text)
+        document = documents.yaml_document(text)
         for name, value in _workflow(document) if of_workflow else _travis(document):
             found.setdefault(name, set()).add(value)
     single = {name: values.pop() for name, values in found.items() if len(values) == 1}
     return {name: value for name, value in single.items() if _is_meant(name, value)}
 
 
-def _workflow(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def _workflow(document: object) -> Iterator[tuple[str, str]]:
     """The variables of jobs with a step that tests: the workflow's, the job's, the step's."""
-    jobs = document.get("jobs")
-    for job in jobs.values() if isinstance(jobs, dict) else ():
+    for job in table(document, "jobs").values():
         steps = job.get("steps") if isinstance(job, dict) else None
         listed = steps if isinstance(steps, list) else []
         dicts = [step for step in listed if isinstance(step, dict)]
         testing = [step for step in dicts if _TESTS.search(str(step.get("run", "")))]
         for holder in (document, job, *testing) if testing else ():
-            yield from _pairs(holder.get("env"))
+            yield from _pairs(table(holder, "env"))
 
 
-def _travis(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+def _travis(document: object) -> Iterator[tuple[str, str]]:
     """`env: global:`; the lines of `env: matrix:` are one of many each."""
-    env = document.get("env")
-    lines = env.get("global") if isinstance(env, dict) else None
+    lines = table(document, "env").get("global")
     for line in lines if isinstance(lines, list) else [lines]:
         if isinstance(line, str):
             yield from re.findall(r"([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|\S+)", line)
@@ -94,11 +87,3 @@ def _is_meant(name: str, value: str) -> bool:
         return False
     # another variable, a folder of theirs, an address
     return 0 < len(value) <= _MOST and not re.search(r"[{}$\n]|://|^[~/]|localhost", value)
-
-
-def _document(text: str) -> Mapping[str, object]:
-    try:
-        document: object = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}

@@ -2,12 +2,9 @@
 
 import ast
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 
-import yaml
-
-from validators.languages.python import poetry
+from validators.languages.python import documents, poetry
 from validators.languages.python.interpreters import versions_in
 from validators.languages.python.requirement_files import is_test_word
 from validators.languages.python.syntax import syntax_tree
@@ -80,10 +77,7 @@ def _installed(session: ast.FunctionDef) -> Iterator[str]:
 
 def pipfile_groups(text: str) -> Mapping[str, tuple[str, ...]]:
     """Requirements of a Pipfile: "dev" and "default"."""
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return {}
+    document = documents.toml(text)
     names = {"dev": "dev-packages", "default": "packages"}
     tables = {group: document.get(table) for group, table in names.items()}
     return {
@@ -95,12 +89,8 @@ def pipfile_groups(text: str) -> Mapping[str, tuple[str, ...]]:
 
 def pipfile_pythons(text: str) -> Sequence[str]:
     """The Python of a Pipfile: `python_version = "3.9"`, or in full."""
-    try:
-        required = tomllib.loads(text).get("requires")
-    except tomllib.TOMLDecodeError:
-        return ()
-    table = required if isinstance(required, dict) else {}
-    return versions_in(table.get(name) for name in ("python_version", "python_full_version"))
+    required = documents.table(documents.toml(text), "requires")
+    return versions_in(required.get(name) for name in ("python_version", "python_full_version"))
 
 
 def conda_lines(text: str) -> Sequence[str]:
@@ -127,9 +117,6 @@ def conda_pythons(text: str) -> Sequence[str]:
 
 
 def _conda_entries(text: str) -> Sequence[object]:
-    try:
-        document = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return ()
+    document = documents.yaml_document(text)
     entries = document.get("dependencies") if isinstance(document, dict) else None
     return entries if isinstance(entries, list) else ()
