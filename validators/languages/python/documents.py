@@ -12,6 +12,10 @@ import yaml
 
 Table = Mapping[str, object]
 
+_DEEPEST = 50
+_MOST = 100_000
+"""No document that people wrote holds more; aliases of aliases could grow without end."""
+
 
 def toml(text: str) -> Table:
     """A document's top table; an empty one for what is no TOML."""
@@ -34,12 +38,12 @@ def ini_as_written(text: str) -> ConfigParser:
 
 
 def yaml_document(text: str) -> object:
-    """What a YAML text says; None for what is no YAML."""
+    """What a YAML text says; None for what is no YAML, or far more than its text by its aliases."""
     try:
-        document: object = yaml.safe_load(text)
+        document: object = yaml.load(text, Loader=_BoundedLoader)  # noqa: S506 - it is a safe one
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
-    return document
+    return document if _is_bounded(document) else None
 
 
 def table(holder: object, name: str) -> Table:
@@ -62,6 +66,32 @@ def words_before_remark(text: str) -> Sequence[str]:
         return shlex.split(text, comments=True)
     except ValueError:
         return text.split()
+
+
+class _BoundedLoader(yaml.SafeLoader):
+    """Merges (`<<: [*a, *a]`) are expanded while it reads: not without end."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """See SafeConstructor."""
+        super().flatten_mapping(node)
+        if len(node.value) > _MOST:
+            raise yaml.YAMLError("too many merged keys")
+
+
+def _is_bounded(document: object) -> bool:
+    """Whether a walk through it comes to an end, as what stands in it twice is met twice."""
+    level, met = [document], 0
+    for _ in range(_DEEPEST):
+        inner: list[object] = []
+        for node in level:
+            inner += (
+                node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+            )
+            if met + len(inner) > _MOST:
+                return False
+        met += len(inner)
+        level = inner
+    return not level
 
 
 def _read(parser: ConfigParser, text: str) -> ConfigParser:

@@ -8,6 +8,9 @@ from validators.languages.python import documents, poetry, setup_script
 from validators.languages.python.documents import Table, table
 from validators.languages.python.setup_script import Value, strings
 
+_INCLUDED_MOST = 50
+"""Groups that a group includes, one in the other."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
@@ -123,19 +126,21 @@ def _groups(document: Table, tool: Table, poetry_table: Table) -> dict[str, tupl
             # hatch's own test environment is what `hatch test` uses; "default" runs scripts
             groups["test" if name in {"default", "hatch-test"} else name] = wanted
     declared = table(document, "dependency-groups")
-    groups |= {name: _expand_group(declared, name) for name in declared}
+    groups |= {name: tuple(_expand_group(declared, name, set())) for name in declared}
     return groups
 
 
-def _expand_group(declared: Table, name: str, *, depth: int = 5) -> tuple[str, ...]:
-    found: list[str] = []
+def _expand_group(declared: Table, name: str, met: set[str]) -> Iterator[str]:
+    """A group that is included again adds nothing: each could include all of them."""
     listed = declared.get(name)
-    for entry in listed if isinstance(listed, list) else ():
+    if name in met or not isinstance(listed, list) or len(met) == _INCLUDED_MOST:
+        return
+    met.add(name)
+    for entry in listed:
         if isinstance(entry, str):
-            found.append(entry)
-        elif isinstance(entry, dict) and depth:
-            found += _expand_group(declared, str(entry.get("include-group")), depth=depth - 1)
-    return tuple(found)
+            yield entry
+        elif isinstance(entry, dict):
+            yield from _expand_group(declared, str(entry.get("include-group")), met)
 
 
 def _pyproject_folders(tool: Table, poetry_table: Table) -> tuple[str, ...]:

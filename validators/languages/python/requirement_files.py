@@ -1,7 +1,7 @@
 """Lines of requirements: which files hold them, what tox asks for, which are not for tests."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -46,6 +46,9 @@ NOT_FOR_TESTS = frozenset(
     ]
 )
 """Tools of a developers' list that no test runs; a test that imports one gets it by its import."""
+
+_INCLUDED_MOST = 50
+"""Files that a file includes, one in the other."""
 
 
 def is_test_word(name: str) -> bool:
@@ -154,19 +157,25 @@ def requirement_name(line: str) -> str | None:
         return None
 
 
-def expand(path: str, files: Mapping[str, str], *, depth: int = 4) -> Sequence[str]:
-    """The lines of a requirements file with the files it includes, as far as they are known."""
-    if depth == 0 or path not in files:
-        return ()
-    found: list[str] = []
+def expand(path: str, files: Mapping[str, str]) -> Sequence[str]:
+    """The lines of a requirements file with the files it includes, as far as they are known.
+
+    A file that is included again adds nothing: each could include all of them, itself too.
+    """
+    return tuple(line for line in _expanded(path, files, set()) if not line.startswith("-"))
+
+
+def _expanded(path: str, files: Mapping[str, str], met: set[str]) -> Iterator[str]:
+    if path in met or path not in files or len(met) == _INCLUDED_MOST:
+        return
+    met.add(path)
     for line in lines(files[path]):
         match = re.match(r"(?:-r|--requirement)[\s=]*(.+)", line)
         if match is None:
-            found.append(line)
-            continue
-        target = _join(PurePosixPath(path).parent, match.group(1).strip())
-        found += expand(target, files, depth=depth - 1)
-    return tuple(line for line in found if not line.startswith("-"))
+            yield line
+        else:
+            target = _join(PurePosixPath(path).parent, match.group(1).strip())
+            yield from _expanded(target, files, met)
 
 
 def _join(folder: PurePosixPath, name: str) -> str:

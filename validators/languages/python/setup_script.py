@@ -15,6 +15,9 @@ class _Unknown:
 
 _UNKNOWN = _Unknown()
 
+_MOST = 10_000
+"""No project asks for more; a sum of sums of sums could grow without end."""
+
 
 def setup_arguments(text: str) -> Mapping[str, Value]:
     """The keyword arguments of the `setup()` call, as far as they can be told; else nothing."""
@@ -154,7 +157,7 @@ def _items(items: list[ast.expr], names: Mapping[str, Value]) -> Value:
         value = _value(item, names)
         if not isinstance(value, _Unknown):
             found.append(value)
-    return found
+    return found[:_MOST]
 
 
 def _dict(node: ast.Dict, names: Mapping[str, Value]) -> Value:
@@ -174,6 +177,6 @@ def _dict(node: ast.Dict, names: Mapping[str, Value]) -> Value:
 
 def _sum(left: Value | _Unknown, right: Value | _Unknown) -> Value | _Unknown:
     if isinstance(left, str) and isinstance(right, str):
-        return left + right
+        return (left + right)[:_MOST]
     lists = [side for side in (left, right) if isinstance(side, list)]
-    return [item for side in lists for item in side] if lists else _UNKNOWN
+    return [item for side in lists for item in side][:_MOST] if lists else _UNKNOWN

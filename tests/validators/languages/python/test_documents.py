@@ -14,6 +14,18 @@ DEEP = "[" * 3000 + "]" * 3000
 LONG = "9" * 5000
 SUM = "+".join(["'a'"] * 1500)
 
+ALIASES = "a0: &a0 [3.9]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
+MERGES = "a0: &a0 {b0: 1}\n" + "".join(
+    f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}], b{n}: 1}}\n" for n in range(1, 40)
+)
+SUMS = "a = ['b']\n" + "a = a + a\n" * 40
+SPREAD = "a = ['b']\n" + "a = [*a, *a]\n" * 40
+SELVES = "-r requirements-test.txt\n" * 200
+GROUPS = "".join(
+    f"g{n} = [{', '.join(f'{{include-group = {chr(34)}g{m}{chr(34)}}}' for m in range(40))}]\n"
+    for n in range(40)
+)
+
 KEYS = {
     "pyproject.toml": (
         *("project", "project.name", "project.dependencies", "project.requires-python"),
@@ -78,6 +90,29 @@ def _recipes(files: Mapping[str, str]) -> int:
     ids=lambda value: value[:24].replace("\n", " "),
 )
 def test_what_is_too_deep_or_too_long_says_nothing(path: str, text: str) -> None:
+    assert _recipes({path: text})
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (".travis.yml", f"{ALIASES}python: *a39\n"),
+        (".travis.yml", f"{ALIASES}addons: {{apt: {{packages: *a39}}}}\n"),
+        (".github/workflows/ci.yml", f"{ALIASES}jobs: {{a: {{python-version: *a39}}}}\n"),
+        (".travis.yml", MERGES),
+        ("environment.yml", f"{ALIASES}dependencies: *a39\n"),
+        ("setup.py", f"{SUMS}setup(name='a', install_requires=a)\n"),
+        ("setup.py", f"{SPREAD}setup(name='a', install_requires=a)\n"),
+        ("requirements-test.txt", f"{SELVES}b\n"),
+        ("pyproject.toml", f"[dependency-groups]\ntest = [{{include-group = 'g0'}}]\n{GROUPS}"),
+    ],
+    ids=[
+        *("aliases", "aliases of packages", "aliases in a job", "merges", "aliases for conda"),
+        *("sums", "lists of lists", "a file that includes itself", "groups that include all"),
+    ],
+)
+def test_what_names_itself_many_times_comes_to_an_end(path: str, text: str) -> None:
+    """Each of these would hold the miner, or fill its memory, for ever."""
     assert _recipes({path: text})
 
 
