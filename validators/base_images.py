@@ -46,7 +46,10 @@ _GENERATION = 3  # raise it when what is in a base image changes
 _LIMITS = Limits(memory_mb=4096, cpus=2.0, disk_mb=8192, network=True)
 _STEP_S = 1200.0
 _ASK_AGAIN_S = {NotPulled.ABSENT: 3600.0, NotPulled.UNREACHABLE: 60.0}
-_PARENT = f"miner-base:{debian.SUITE}-{_GENERATION}"
+FAMILY = "miner-base"
+"""The repository in the tag of every one, and of what they are made from."""
+
+_PARENT = f"{FAMILY}:{debian.SUITE}-{_GENERATION}"
 
 
 class NotYet:
@@ -140,7 +143,7 @@ def is_current(tag: str) -> bool:
 
 
 def _tag(python: str, origin: str) -> str:
-    return f"miner-base:py{python}-{origin}-{_GENERATION}"
+    return f"{FAMILY}:py{python}-{origin}-{_GENERATION}"
 
 
 def _pulled(engine: ContainerEngine, python: str, progress: Progress) -> Image | NotPulled:

@@ -49,6 +49,9 @@ LAYOUT_LABEL = "miner.layout"
 LAYOUT = 3
 """Part of every key: changes with the layout of an environment image, and with what a key holds."""
 
+FAMILY = "miner-environment"
+"""The repository in the tag of every environment image."""
+
 _INSTALL_PIDS = 512
 _INSTALL_CPUS = 2.0
 _HARMLESS = re.compile(r"(.*/)?[^/]+\.egg-info(/.*)?|(.*/)?_?_?version_?_?\.py")
@@ -241,4 +244,4 @@ def _is_shareable(recipe: Recipe, generated: Sequence[str]) -> bool:
 
 
 def _tag(key: str) -> str:
-    return f"miner-environment:{key[:24]}"
+    return f"{FAMILY}:{key[:24]}"

@@ -56,12 +56,12 @@ def examine(  # noqa: PLR0913 - all but the task say with what
     bench = _Bench(language, task, files, engine, policy, settings, progress, turn)
     proposals = _proposals(language, files, task)
     queue = [*(_dated(recipe, task, proposals) for recipe in stored), *proposals]
-    tried: dict[Recipe, Attempt] = {}
+    tried: dict[Recipe, Attempt] = {}  # by what they do, whoever said so
     while queue and len(tried) < settings.attempts:
         recipe, *queue = queue
-        if recipe in tried:
+        if _nameless(recipe) in tried:
             continue
-        attempt = tried[recipe] = bench.attempt(recipe)
+        attempt = tried[_nameless(recipe)] = bench.attempt(recipe)
         repairs = bench.repairs(attempt)
         if _is_settled(attempt) and not repairs:
             break
@@ -69,7 +69,8 @@ def examine(  # noqa: PLR0913 - all but the task say with what
     if advisor is not None and not any(map(_is_settled, tried.values())):
         for advised in advisor(bench.manifests(), tuple(tried.values())):
             recipe = _dated(replace(advised, origin="advisor"), task, proposals)
-            tried[recipe] = bench.attempt(recipe)
+            if _nameless(recipe) not in tried:
+                tried[_nameless(recipe)] = bench.attempt(recipe)
     attempts = sorted(tried.values(), key=_worth)
     return Examination(
         instance_id=task.instance_id,
@@ -203,6 +204,11 @@ def _dated(recipe: Recipe, task: Task, proposals: Sequence[Recipe]) -> Recipe:
         return recipe
     exempt = recipe.cutoff_exempt or (proposals[0].cutoff_exempt if proposals else ())
     return replace(recipe, cutoff_at=task.merged_at, cutoff_exempt=exempt)
+
+
+def _nameless(recipe: Recipe) -> Recipe:
+    """The same steps, wherever they come from, are tried once."""
+    return replace(recipe, origin="")
 
 
 def _is_settled(attempt: Attempt) -> bool:

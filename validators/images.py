@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from validators import base_images
+from validators import base_images, environment
 from validators.engine import ContainerEngine
 from validators.environment import ENVIRONMENT_LABEL, LAYOUT, LAYOUT_LABEL
 from validators.model import Cache, Image, StoredImage
@@ -68,13 +68,14 @@ class Collected:
 
 
 def images(engine: ContainerEngine) -> tuple[Kept, ...]:
-    """All images of ours, the oldest first.
+    """All images of ours, the oldest first. What a person made of one has its labels too, but
+    another name.
 
     Raises EngineUnavailableError when the engine does not answer.
     """
     labels = (ENVIRONMENT_LABEL, base_images.BASE_LABEL, base_images.PARENT_LABEL)
     found = {each.image.digest: each for label in labels for each in engine.images(label=label)}
-    kept = [_kept(each, found) for each in found.values()]
+    kept = [_kept(each, found) for each in found.values() if _is_ours(each)]
     return tuple(sorted(kept, key=lambda each: (each.created_at, each.image.tag)))
 
 
@@ -165,6 +166,14 @@ def _collect_environments(
 
 def _budget(bounds: Bounds) -> int:
     return (bounds.budget_mb or 0) << 20
+
+
+def _is_ours(stored: StoredImage) -> bool:
+    """An environment that lost its name to one that was made at the same time is ours still."""
+    family = stored.image.tag.partition(":")[0]
+    if _kind(stored.labels) is Kind.ENVIRONMENT:
+        return family in {"", environment.FAMILY}
+    return family == base_images.FAMILY
 
 
 def _kept(stored: StoredImage, found: Mapping[str, StoredImage]) -> Kept:

@@ -170,12 +170,18 @@ def _detail(flaw: Flaw | None, found: grading.Transitions, runs: Sequence[Run]) 
 def _collection_errors(runs: Sequence[Run]) -> list[str]:
     after = [run for run in runs if run.phase is Phase.AFTER][-1:]
     errors = [
-        f"not collected after: {identifier}: {result.message}"
+        f"not collected after: {identifier}: {_last_line(result.message)}"
         for run in after
         for identifier, result in run.results.items()
         if result.phase == "collect" and result.status is TestStatus.ERROR
     ]
     return errors[:_EVIDENCE]
+
+
+def _last_line(message: str) -> str:
+    """Where a traceback names its error; what stands above it is in the run's log."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return lines[-1].removeprefix("E ").strip() if lines else ""
 
 
 def _failures(found: grading.Transitions, runs: Sequence[Run]) -> list[str]:

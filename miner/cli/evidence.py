@@ -91,8 +91,9 @@ def _run_document(run: Run) -> dict[str, object]:
 def tell(found: Evidence) -> None:
     """The evidence for people: the newest examination in full."""
     say(f"{found.instance_id}: {_standing(found)}")
+    before = "before that " if found.is_instance else ""
     for rejection in found.rejections:
-        say(f"rejected by {rejection.stage}: {rejection.gate} – {rejection.detail}")
+        say(f"{before}rejected by {rejection.stage}: {rejection.gate} – {rejection.detail}")
     if found.candidate is not None:
         candidate = found.candidate
         say(f"base {candidate.base_commit}, merged {candidate.merged_at:%Y-%m-%d}")

@@ -12,6 +12,7 @@ from miner.cli.wiring import House, now
 from miner.errors import ConfigError
 from validators import images as housekeeping
 from validators.base_images import base_image
+from validators.languages import LANGUAGES
 
 GROUP = typer.Typer(no_args_is_help=True, help="Base images and environments on this machine.")
 PYTHONS = ("3.12",)
@@ -33,6 +34,10 @@ BudgetOption = Annotated[
 @GROUP.command("base")
 def base(python: PythonOption = None) -> None:
     """Make the base images of the given Python versions; those that are there stay."""
+    known = LANGUAGES["python"].versions
+    for version in python or ():
+        if version not in known:
+            raise ConfigError(f"--python {version} is unknown; known are {', '.join(known)}.")
     house = House.of_environment()
     settings = house.workshop().settings
     with house.engine() as engine:

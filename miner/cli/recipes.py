@@ -49,6 +49,9 @@ def show(repo: RepoArgument, as_json: JsonOption = False) -> None:
     if as_json:
         say_json([_document(row) for row in stored])
         return
+    if not stored:
+        say(f"No recipe is stored for {repo}; what a tree itself says is tried.")
+        return
     table(
         f"Recipes of {repo}: {len(stored)}",
         ["author", "since", "python", "learned in", "install", "test"],
@@ -58,7 +61,7 @@ def show(repo: RepoArgument, as_json: JsonOption = False) -> None:
                 f"{row.made_at:%Y-%m-%d}",
                 row.recipe.python,
                 (row.environment_key or "")[:12],
-                " ".join(row.recipe.requirements),
+                _installed(row.recipe),
                 row.recipe.test_cmd,
             ]
             for row in stored
@@ -89,8 +92,11 @@ def propose(instance_id: InstanceArgument) -> None:
     candidate, examinations = _candidate(house, instance_id)
     tried = [attempt for one in examinations[:1] for attempt in one.examination.attempts]
     proposals = proposed(_task(house, candidate))
-    if tried:
+    if tried and tried[-1].verdict is not None:
         recipe, what = tried[-1].recipe, f"got farthest of {len(tried)} tried: {tried[-1].reason}"
+    elif tried:  # the likeliest came first
+        first = min(tried, key=lambda attempt: attempt.started_at)
+        recipe, what = first.recipe, f"the first of {len(tried)} that do not build: {first.reason}"
     elif proposals:
         recipe, what = proposals[0], f"the first of {len(proposals)} that its tree proposes"
     else:
@@ -212,7 +218,7 @@ def tell_attempts(attempts: tuple[Attempt, ...]) -> None:
         [
             [
                 attempt.recipe.python,
-                f"{' '.join(attempt.recipe.requirements)} ({attempt.recipe.project_install})",
+                _installed(attempt.recipe),
                 attempt.recipe.test_cmd,
                 round((attempt.ended_at - attempt.started_at).total_seconds(), 1),
                 attempt.reason,
@@ -220,6 +226,11 @@ def tell_attempts(attempts: tuple[Attempt, ...]) -> None:
             for attempt in attempts
         ],
     )
+
+
+def _installed(recipe: Recipe) -> str:
+    """What and how, in one cell."""
+    return f"{' '.join(recipe.requirements)} ({recipe.project_install})"
 
 
 def _document(row: StoredRecipe) -> dict[str, object]:

@@ -11,7 +11,7 @@ from tests.fakes.engine import Script, events, passing
 from tests.fakes.installs import Answer, InstallingEngine, silent
 from tests.validators.samples import sample_tar
 from validators.errors import EngineUnavailableError, UnknownRecipeError
-from validators.examination import examine
+from validators.examination import examine, proposed
 from validators.model import (
     QUICK,
     Attempt,
@@ -155,6 +155,26 @@ def test_no_more_recipes_are_tried_than_allowed() -> None:
     assert found.verdict.flaw is Flaw.BUILD_FAILED
     assert "it broke" in found.verdict.detail
     assert found.environment is None
+
+
+def test_the_same_steps_are_tried_once_whoever_names_them() -> None:
+    broken = Outcome(exit_code=1, output=b"it broke\n")
+    likeliest = proposed(TASK)[0]
+    engine = InstallingEngine(
+        scripts=GOOD, answer=lambda line: broken if "pip compile" in line else None
+    )
+    found = examine(
+        TASK,
+        engine=engine,
+        policy=QUICK,
+        stored=[replace(likeliest, origin="stored")],
+        settings=BuildSettings(attempts=20),
+        progress=silent,
+        advisor=lambda manifests, attempts: [likeliest],  # noqa: ARG005
+    )
+    assert sum(replace(each.recipe, origin="proposed") == likeliest for each in found.attempts) == 1
+    assert len(found.attempts) > 2
+    assert len({replace(each.recipe, origin="") for each in found.attempts}) == len(found.attempts)
 
 
 def test_stored_recipes_come_first() -> None:

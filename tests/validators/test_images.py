@@ -165,6 +165,23 @@ def test_base_images_of_earlier_versions_go() -> None:
     assert collect(shelf)[0] == {"past"}
 
 
+def test_what_a_person_made_of_ours_is_neither_listed_nor_removed() -> None:
+    theirs = environment("theirs", days=99, own_mb=9, layout=LAYOUT - 1)
+    theirs = replace(theirs, image=Image(digest="sha256:theirs", tag="experiment:1"))
+    built = [base("instance", "instance:latest"), base("step", ""), theirs]
+    shelf = Shelf([*STORED, *built])
+    names = {each.image.digest for each in images(cast("ContainerEngine", shelf))}
+    assert names == {"sha256:new", "sha256:old", "sha256:older", "sha256:base"}
+    assert collect(shelf, days=0, budget_mb=0)[0] == {"new", "old", "older"}
+    assert shelf.names == {"base", "instance", "step", "theirs"}
+
+
+def test_an_environment_that_lost_its_name_goes_by_age() -> None:
+    nameless = environment("nameless", days=46, own_mb=1)
+    nameless = replace(nameless, image=replace(nameless.image, tag=""))
+    assert collect(Shelf([*STORED, nameless]), days=45)[0] == {"older", "nameless"}
+
+
 def past_environment(name: str, *, own_mb: int) -> StoredImage:
     """One of an earlier version, younger than all others."""
     return environment(name, days=0, own_mb=own_mb, layout=LAYOUT - 1)

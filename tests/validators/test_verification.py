@@ -354,7 +354,8 @@ def test_a_crash_before_makes_no_list_longer() -> None:
 
 
 def test_test_that_cannot_import_a_dependency_is_told() -> None:
-    error = "E   ModuleNotFoundError: No module named 'yaml'"
+    error = "ImportError while importing 't.py'.\nt.py:1: in <module>\n    import yaml\n"
+    error += "E   ModuleNotFoundError: No module named 'yaml'\n"
     broken: list[Mapping[str, object]] = [
         {"event": "begin"},
         {"event": "collect", "id": "t.py", "outcome": "failed", "message": error},
@@ -363,7 +364,10 @@ def test_test_that_cannot_import_a_dependency_is_told() -> None:
     ]
     verdict, _ = check(broken, broken)
     assert verdict.flaw is Flaw.NO_FAIL_TO_PASS
-    assert "No module named 'yaml'" in verdict.detail
+    assert verdict.detail == (
+        "0 pass in both states;"
+        " not collected after: t.py: ModuleNotFoundError: No module named 'yaml'"
+    )
 
 
 def test_deleted_files_are_not_run() -> None:

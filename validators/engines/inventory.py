@@ -1,6 +1,7 @@
 """What of ours lies on an engine: images by label, uv's caches by the names of their volumes."""
 
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +13,9 @@ from validators.engines.confinement import CACHE_PREFIX
 from validators.engines.faults import machinery
 from validators.engines.labels import read
 from validators.model import Cache, Image, StoredImage
+
+_MEASURED_S = 120
+"""How long a measurement of somebody else's is waited for."""
 
 
 def images(api: APIClient, label: str) -> Sequence[StoredImage]:
@@ -50,11 +54,14 @@ def _short(tag: str) -> str:
     return tag.rpartition("/library/")[2].removeprefix("localhost/")
 
 
-def caches(api: APIClient) -> Sequence[Cache]:
-    """All caches, the oldest first. An engine that measures no volumes says size 0."""
+def caches(api: APIClient, *, pause: Callable[[float], object] = time.sleep) -> Sequence[Cache]:
+    """All caches, the oldest first. An engine that measures no volumes says size 0.
+
+    Docker measures for one at a time: others are waited for.
+    """
     with machinery("list caches"):
         volumes = api.volumes(filters={"name": CACHE_PREFIX}).get("Volumes") or []
-        measured = api.df().get("Volumes") or []  # podman's have no dates
+        measured = _measured(api, pause).get("Volumes") or []  # podman's have no dates
     sizes = {each["Name"]: (each.get("UsageData") or {}).get("Size") for each in measured}
     found = [
         Cache(
@@ -66,6 +73,17 @@ def caches(api: APIClient) -> Sequence[Cache]:
         if str(each["Name"]).startswith(CACHE_PREFIX)  # the filter takes it anywhere in a name
     ]
     return tuple(sorted(found, key=lambda each: (each.created_at, each.volume)))
+
+
+def _measured(api: APIClient, pause: Callable[[float], object]) -> dict[str, Any]:
+    for waited_s in range(_MEASURED_S + 1):
+        try:
+            return dict(api.df())
+        except APIError as error:
+            if "already running" not in str(error) or waited_s == _MEASURED_S:
+                raise
+            pause(1)
+    raise AssertionError
 
 
 def remove_cache(api: APIClient, cache: Cache) -> bool:

@@ -7,9 +7,10 @@ import pytest
 
 from miner.cli.evidence import evidence_document, tell, tell_logs
 from miner.cli.recipes import ACCEPTED, of_the_given, tell_tried
+from miner.model import Stage
 from miner.store import Evidence
 from miner.store.evidence import StoredExamination
-from tests.miner.store.samples import ENVIRONMENT, RECIPE, candidate
+from tests.miner.store.samples import ENVIRONMENT, RECIPE, candidate, rejection
 from validators.model import (
     QUICK,
     Attempt,
@@ -192,6 +193,15 @@ def test_a_candidate_that_waits_is_told_as_such(capsys: pytest.CaptureFixture[st
     found = replace(evidence(Verdict()), examinations=())
     tell(found)
     assert "o__r-7: a candidate, not verified yet" in capsys.readouterr().out
+
+
+def test_a_rejection_of_before_is_told_as_such(capsys: pytest.CaptureFixture[str]) -> None:
+    no = rejection(7, "build_failed", stage=Stage.VERIFY)
+    tell(replace(evidence(Verdict(fail_to_pass=("a",))), rejections=(no,), is_instance=True))
+    said = capsys.readouterr().out
+    assert "o__r-7: an instance\nbefore that rejected by verify: build_failed" in said
+    tell(replace(evidence(Verdict(flaw=Flaw.BUILD_FAILED)), rejections=(no,)))
+    assert "o__r-7: no instance\nrejected by verify: build_failed" in capsys.readouterr().out
 
 
 def test_a_given_recipe_that_failed_is_not_accepted_for_a_repaired_one(

@@ -37,6 +37,12 @@ def test_without_age_and_budget_the_command_asks(miner: Miner) -> None:
     assert "Say which may go" in answer.err
 
 
+def test_a_python_nobody_has_is_told_before_anything_is_made(miner: Miner) -> None:
+    answer = miner("images", "base", "--python", "3.12", "--python", "3.99")
+    assert (answer.code, answer.out) == (exits.WRONG_INPUT, "")
+    assert "--python 3.99 is unknown; known are 3.6, 3.7" in answer.err
+
+
 @pytest.mark.docker
 @pytest.mark.usefixtures("db")
 def test_a_dry_run_only_tells(miner: Miner) -> None:

@@ -13,9 +13,18 @@ from miner.cli.recipes import tried_document
 from miner.git import Mirrors
 from miner.store import Database
 from tests.miner.cli.conftest import Miner
-from tests.miner.store.samples import NOW, POLICY, RECIPE, pull, repo
+from tests.miner.store.samples import (
+    NOW,
+    POLICY,
+    RECIPE,
+    failed_attempt,
+    later,
+    pull,
+    refused,
+    repo,
+)
 from tests.miner.verified import add_instances, candidate
-from validators.model import Attempt, Examination, Recipe, Verdict
+from validators.model import Attempt, Examination, Flaw, Recipe, Verdict
 
 EXEMPT = (("twisted", datetime(2027, 1, 1, tzinfo=UTC)),)
 
@@ -73,6 +82,37 @@ def test_a_candidate_that_was_tried_gives_the_recipe_that_got_farthest(
     answer = miner("recipes", "propose", "o__r-1")
     assert (answer.code, answer.err) == (exits.OK, "o__r-1: got farthest of 1 tried: accepted\n")
     assert set_and_read(miner, db, answer.out) == replace(RECIPE, origin="maintainer")
+
+
+def test_of_recipes_that_do_not_build_the_likeliest_is_proposed(
+    miner: Miner, db: Database, commit: str
+) -> None:
+    one = candidate(1, base_commit=commit)
+    db.crawl.save_repo(repo(), now=NOW)
+    db.crawl.save_pulls([(pull(1), b"{}")])
+    db.split.save_split(pull(1), one, policy=POLICY)
+    db.verify.claim(holder="me", version=1, policy="quick", limit=9, repo=None, now=NOW)
+    first = failed_attempt()
+    second = replace(
+        first, recipe=replace(first.recipe, python="3.11"), started_at=later(seconds=9)
+    )
+    verdict = Verdict(flaw=Flaw.BUILD_FAILED, policy="quick")
+    found = replace(
+        refused(one),
+        examination=Examination(
+            instance_id=one.instance_id, attempts=(first, second), verdict=verdict
+        ),
+    )
+    assert db.verify.save_examined(found, holder="me", now=NOW)
+    answer = miner("recipes", "propose", "o__r-1")
+    assert "o__r-1: the first of 2 that do not build: package_not_found" in answer.err
+    assert set_and_read(miner, db, answer.out).python == first.recipe.python == "3.12"
+
+
+def test_nothing_stored_is_said_so(miner: Miner, db: Database) -> None:
+    db.crawl.save_repo(repo(), now=NOW)
+    assert miner("recipes", "show", "o/r").out.startswith("No recipe is stored for o/r;")
+    assert miner("recipes", "show", "o/r", "--json").out == "[]\n"
 
 
 def test_a_stored_recipe_can_be_set_as_it_is_shown(miner: Miner, db: Database) -> None:

@@ -5,8 +5,10 @@ from typing import cast
 
 import pytest
 from docker import APIClient
+from docker.errors import APIError
 
-from validators.engines.inventory import images
+from validators.engines.inventory import caches, images
+from validators.errors import EngineUnavailableError
 
 
 class Listing:
@@ -45,3 +47,40 @@ def test_a_parent_is_named_by_its_digest_as_the_parent_itself_is(said: str) -> N
     assert found.parent == "sha256:" + 64 * "a"
     (first,) = images(cast("APIClient", Listing([])), "miner.environment")
     assert first.parent == ""
+
+
+class Measuring:
+    """An engine with one cache that measures for somebody else, so many times that it is asked."""
+
+    def __init__(
+        self, busy: int, *, why: str = "a disk usage operation is already running"
+    ) -> None:
+        self.busy = busy
+        self._why = why
+
+    def volumes(self, *, filters: Mapping[str, str]) -> dict[str, object]:
+        name = filters["name"] + "x"
+        return {"Volumes": [{"Name": name, "CreatedAt": "2026-05-04T00:00:00Z"}]}
+
+    def df(self) -> dict[str, object]:
+        if self.busy:
+            self.busy -= 1
+            raise APIError(self._why)
+        return {"Volumes": [{"Name": "miner-uv-cache-x", "UsageData": {"Size": 7}}]}
+
+
+def test_who_measures_at_the_same_time_is_waited_for() -> None:
+    waited: list[float] = []
+    (cache,) = caches(cast("APIClient", Measuring(busy=3)), pause=waited.append)
+    assert (cache.size_bytes, waited) == (7, [1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("engine", "asked"),
+    [(Measuring(busy=999), 121), (Measuring(busy=9, why="no room"), 1)],
+)
+def test_what_goes_on_for_ever_or_is_another_trouble_is_told(engine: Measuring, asked: int) -> None:
+    there = engine.busy
+    with pytest.raises(EngineUnavailableError, match="failed to list caches"):
+        caches(cast("APIClient", engine), pause=lambda _: None)
+    assert there - engine.busy == asked
