@@ -22,7 +22,6 @@ class RawChange:
     new_mode: str
     old_blob: str
     new_blob: str
-    similarity: int = 0  # percent, of renames
     additions: int | None
     deletions: int | None
 
@@ -114,7 +113,6 @@ def _counted(raw: _Raw, fields: _Fields) -> RawChange:
         new_mode=raw.modes[1],
         old_blob=raw.blobs[0],
         new_blob=raw.blobs[1],
-        similarity=int(raw.status[1:] or 0),
         additions=None if added == b"-" else int(added),
         deletions=None if deleted == b"-" else int(deleted),
     )

@@ -6,27 +6,31 @@ manifests and the logs of what was tried. What it answers is checked into the sa
 
 import json
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from miner.errors import MinerError
 from miner.http import HttpxTransport
 from miner.wire import Request
+from validators.languages.python.interpreters import RELEASED_AT
 from validators.model import Attempt, ProjectInstall, Recipe
 
 MANIFEST_CHARS = 20_000
 LOG_CHARS = 3_000
 TIMEOUT_S = 120.0
 
+_PYTHONS = tuple(RELEASED_AT)
 _TASK = (
     "You are given the manifests of a Python project and the logs of failed attempts to install it"
     " and run its tests in Debian. Answer with one JSON object and nothing else. Fields: python"
-    ' ("3.6" to "3.13"), requirements (list; "." is the project, ".[extra]" with an extra), apt'
-    ' (list of Debian packages), pre_install (list of shell commands), project_install ("editable",'
+    f' ("{_PYTHONS[0]}" to "{_PYTHONS[-1]}"),'
+    ' requirements (list; "." is the project, ".[extra]" with an extra), apt (list of Debian'
+    ' packages), pre_install (list of shell commands), project_install ("editable",'
     ' "plain" or "none"), source_paths (list), build_requirements (list), build_cmd (string or'
     ' null), test_cmd (string), runner ("pytest", "unittest" or "django").'
 )
@@ -41,7 +45,7 @@ class _Advice(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    python: Annotated[str, Field(pattern=r"^3\.(6|7|8|9|10|11|12|13)$")]
+    python: Annotated[str, Field(pattern=f"^({'|'.join(map(re.escape, _PYTHONS))})$")]
     requirements: _Words = ()
     apt: Annotated[
         tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")], ...], Field(max_length=50)
@@ -75,7 +79,7 @@ class EndpointAdvisor:
         try:
             said = self._ask(question(manifests, attempts))
             return (recipe_of(said),)
-        except (MinerError, ValidationError, ValueError, LookupError, TypeError) as error:
+        except (MinerError, ValueError, LookupError, TypeError, RecursionError) as error:
             _log.warning("The advisor gave no recipe: %s", type(error).__name__)
             return ()
 
