@@ -251,9 +251,12 @@ def calls_s(subject: Subject, trial: Trial, engine: ContainerEngine) -> tuple[fl
 def overhead_s(subject: Subject, engine: ContainerEngine) -> float:
     """Seconds to start a container and bring it to where its tests can run, and to remove it."""
     trial = Trial(phase=Phase.AFTER, patches=(subject.task.test_patch, subject.task.patch))
-    began = time.perf_counter()
-    make_ready(subject.task.tree, subject.environment, trial, selection=(), engine=engine).leave()
-    return time.perf_counter() - began
+
+    def ready(subject: Subject, engine: ContainerEngine) -> None:
+        tree, environment = subject.task.tree, subject.environment
+        make_ready(tree, environment, trial, selection=(), engine=engine).leave()
+
+    return timed(ready, subject, engine)
 
 
 def verified(
@@ -306,15 +309,17 @@ def in_a_row(
     with ThreadPoolExecutor(at_once + 1) as pool:
         for done in [pool.submit(what, subject, engine, turn) for subject in subjects]:
             done.result()
+        engine.sweep()
     return time.perf_counter() - began
 
 
 def timed(
     what: Callable[[Subject, ContainerEngine], None], subject: Subject, engine: ContainerEngine
 ) -> float:
-    """Seconds of one call."""
+    """Seconds of one call, until its containers are gone."""
     began = time.perf_counter()
     what(subject, engine)
+    engine.sweep()
     return time.perf_counter() - began
 
 

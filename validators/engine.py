@@ -66,7 +66,11 @@ class Talk(Protocol):
 
 
 class Container(Protocol):
-    """A running container. Leaving its `with` block removes it, whatever happened."""
+    """A running container. Leaving its `with` block ends and removes it, whatever happened.
+
+    The engine removes it in the background: it is killed first, and gone before `close` returns.
+    That it could not be removed is told to who starts the next one.
+    """
 
     def exec(  # noqa: PLR0913 - all but the command say how
         self,
@@ -177,7 +181,7 @@ class ContainerEngine(Protocol):
         ...
 
     def remove_image(self, image: Image) -> bool:
-        """False when a container still uses it."""
+        """False when a container still uses it, other than those that are being removed."""
         ...
 
     def caches(self) -> Sequence[Cache]:
@@ -185,11 +189,14 @@ class ContainerEngine(Protocol):
         ...
 
     def remove_cache(self, cache: Cache) -> bool:
-        """False when a container still uses it."""
+        """False when a container still uses it, other than those that are being removed."""
         ...
 
     def sweep(self) -> int:
-        """Remove containers that a killed miner left behind (ours by label, owner dead)."""
+        """Remove containers that a killed miner left behind (ours by label, owner dead).
+
+        Those of this process that were being removed are gone when it returns.
+        """
         ...
 
     def close(self) -> None:

@@ -4,7 +4,7 @@ import hashlib
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,6 +16,7 @@ from tests.real_engine import LIMITS, called, containers, end, tar, untar
 from tests.serving import serving
 from validators.engine import GUEST_UID, KIT, REPORT_PIPE, TREE, Container, NotPulled
 from validators.engines import DockerEngine, connect
+from validators.engines.removal import AT_ONCE
 from validators.errors import EngineUnavailableError
 from validators.model import Image, Limits
 
@@ -544,7 +545,27 @@ def test_a_container_is_removed_whatever_happened(
 ) -> None:
     with pytest.raises(KeyError), engine.run(base, LIMITS, labels={"miner.test": "raised"}):
         raise KeyError
+    engine.sweep()
     assert containers(engine_address, "miner.test=raised") == []
+
+
+def test_more_containers_end_than_are_removed_at_a_time_and_closing_leaves_none(
+    engine_address: str | None, base: Image
+) -> None:
+    other = connect(engine_address)
+    labels = {"miner.test": f"ending-{uuid.uuid4().hex}"}
+    with ThreadPoolExecutor(2) as pool:
+        for ended in [pool.submit(spin, other, base, labels) for _ in range(AT_ONCE + 2)]:
+            ended.result()
+    other.close()
+    (label,) = (f"{name}={value}" for name, value in labels.items())
+    assert containers(engine_address, label) == []
+
+
+def spin(engine: DockerEngine, base: Image, labels: Mapping[str, str]) -> None:
+    """Leave a container whose guest would go on for ever."""
+    with engine.run(base, LIMITS, labels=labels) as container:
+        assert container.exec(("sh", "-c", "yes >/dev/null & echo"), timeout_s=30).ok
 
 
 def _sha256(content: bytes) -> bytes:

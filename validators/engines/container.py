@@ -190,10 +190,11 @@ class DockerContainer:
         self._overfull.set()
         self.kill_guest()
 
-    def end_talks(self) -> None:
-        """Give the connections of commands back that were never told to end."""
+    def let_go(self) -> None:
+        """Give all connections to it back, those of commands that were never told to end too."""
         for running in self._talks:
             running.close()
+        self._channel.close()
 
     def give_up(self) -> None:
         """The engine closes: running commands raise EngineUnavailableError."""

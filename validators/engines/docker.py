@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from validators.engines.ownership import (
     parse,
     this_process,
 )
+from validators.engines.removal import Removals
 from validators.engines.streams import Stream
 from validators.errors import EngineUnavailableError
 from validators.model import Cache, Image, Limits, StoredImage
@@ -52,6 +54,7 @@ class DockerEngine:
         self._lock = threading.Lock()
         self._live: dict[str, DockerContainer] = {}
         self._closed = False
+        self._removals = Removals()
 
     @property
     def name(self) -> str:
@@ -145,6 +148,7 @@ class DockerEngine:
 
     def remove_image(self, image: Image) -> bool:
         """See the Protocol."""
+        self._removals.settle()
         with machinery("remove an image"):
             current = self.find(image.tag) if image.tag else None
             reference = image.tag if current and current.digest == image.digest else image.digest
@@ -156,10 +160,12 @@ class DockerEngine:
 
     def remove_cache(self, cache: Cache) -> bool:
         """See the Protocol."""
+        self._removals.settle()
         return inventory.remove_cache(self._api, cache)
 
     def sweep(self) -> int:
         """See the Protocol."""
+        self._removals.settle()
         with machinery("list containers"):
             found = self._api.containers(all=True, filters={"label": OWNER_LABEL})
         dead = [each for each in found if _orphaned(each)]
@@ -175,25 +181,39 @@ class DockerEngine:
         for container_id, _ in live:
             with suppress(EngineUnavailableError):
                 self._remove(container_id)
+        self._removals.close()
         self._api.close()
 
     # -- the life of a container ------------------------------------------------------------------
 
     @contextmanager
     def _container(self, spec: "_Spec", limits: Limits, env: Wardrobe) -> Iterator[DockerContainer]:
+        self._removals.check()
+        container = self._started(spec, limits, env)
+        try:
+            yield container
+        finally:
+            self._removals.begin(partial(self._end, container))
+
+    def _started(self, spec: "_Spec", limits: Limits, env: Wardrobe) -> DockerContainer:
+        with machinery("create a container"):
+            container_id = self._create(spec)
         with ExitStack() as undo:
-            with machinery("create a container"):
-                container_id = self._create(spec)
             undo.callback(self._remove, container_id)
             with machinery("start a container"):
                 channel = self._start(container_id, spec.kit, undo)
-            # Closed only after the removal: a container that is stopping cannot always be removed.
-            undo.callback(self._remove, container_id)
             container = DockerContainer(self._api, container_id, channel, limits, env)
-            undo.callback(container.end_talks)
             self._register(container)
-            undo.callback(self._forget, container)
-            yield container
+            undo.pop_all()
+        return container
+
+    def _end(self, container: DockerContainer) -> None:
+        """What is not removed is still known to `close`, which tries again."""
+        try:
+            self._remove(container.id)
+            self._forget(container)
+        finally:  # not before: a container that is stopping cannot always be removed
+            container.let_go()
 
     def _wardrobe(self, *, installs: bool) -> Wardrobe:
         guest = confinement.guest_env(installs=installs) | self._habits.guest_env

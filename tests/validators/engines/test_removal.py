@@ -1,0 +1,67 @@
+"""Removals go on in the background: few at a time, none forgotten, failures told once."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from validators.engines.removal import AT_ONCE, Removals
+from validators.errors import EngineUnavailableError
+
+pytestmark = pytest.mark.timeout(60)
+
+
+def test_who_leaves_does_not_wait_until_there_are_too_many() -> None:
+    removals = Removals()
+    go_on = threading.Event()
+    seen: list[bool] = []
+    for _ in range(AT_ONCE):
+        removals.begin(lambda: seen.append(go_on.wait()))  # would hang if it waited
+    assert not seen
+    with ThreadPoolExecutor(AT_ONCE) as others:
+        more = [others.submit(removals.begin, lambda: seen.append(go_on.is_set())) for _ in "ab"]
+        go_on.set()
+        for each in more:
+            each.result()
+    removals.close()
+    assert seen == [True] * (AT_ONCE + 2)
+
+
+def test_settling_waits_for_all_that_are_under_way() -> None:
+    removals = Removals()
+    go_on, gone = threading.Event(), threading.Event()
+
+    def removal() -> None:
+        go_on.wait()
+        gone.set()
+
+    removals.begin(removal)
+    with ThreadPoolExecutor(1) as other:
+        settled = other.submit(removals.settle)
+        go_on.set()
+        settled.result()
+    assert gone.is_set()
+    removals.close()
+
+
+def test_a_failure_is_told_once_and_makes_room() -> None:
+    removals = Removals()
+    for _ in range(2 * AT_ONCE):
+        removals.begin(fail)
+    removals.settle()
+    with pytest.raises(EngineUnavailableError, match="failed"):
+        removals.check()
+    removals.check()
+    removals.close()
+
+
+def test_what_is_left_after_the_end_is_removed_at_once() -> None:
+    removals = Removals()
+    removals.close()
+    with pytest.raises(EngineUnavailableError, match="failed"):
+        removals.begin(fail)
+
+
+def fail() -> None:
+    """A removal that the engine refuses."""
+    raise EngineUnavailableError("The container engine failed to remove a container: busy.")
