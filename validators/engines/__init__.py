@@ -7,7 +7,7 @@ ownership.py    whose container is it                     faults.py     machiner
 sockets.py      where engines listen                      commands.py   commands and their deadlines
 inventory.py    what of ours lies on an engine: images, package caches
 registry.py     images from a registry                    life.py      who ended a container
-removal.py     what ends, beside the rest
+removal.py      what ends, beside the rest
 labels.py       image labels, spelled for every engine
 """
 

@@ -156,6 +156,7 @@ class DockerEngine:
 
     def caches(self) -> Sequence[Cache]:
         """See the Protocol."""
+        self._removals.settle()
         return inventory.caches(self._api)
 
     def remove_cache(self, cache: Cache) -> bool:

@@ -17,6 +17,8 @@ from validators.model import Cache, Image, StoredImage
 _MEASURED_S = 120
 """How long a measurement of somebody else's is waited for."""
 
+_LATER = ("already running", "does not exist in database")
+
 
 def images(api: APIClient, label: str) -> Sequence[StoredImage]:
     """The images that carry a label."""
@@ -57,7 +59,8 @@ def _short(tag: str) -> str:
 def caches(api: APIClient, *, pause: Callable[[float], object] = time.sleep) -> Sequence[Cache]:
     """All caches, the oldest first. An engine that measures no volumes says size 0.
 
-    Docker measures for one at a time: others are waited for.
+    Docker measures for one at a time: others are waited for. Podman stumbles over a container that
+    somebody removes meanwhile, and is asked again.
     """
     with machinery("list caches"):
         volumes = api.volumes(filters={"name": CACHE_PREFIX}).get("Volumes") or []
@@ -80,7 +83,8 @@ def _measured(api: APIClient, pause: Callable[[float], object]) -> dict[str, Any
         try:
             return dict(api.df())
         except APIError as error:
-            if "already running" not in str(error) or waited_s == _MEASURED_S:
+            for_now = any(mark in str(error) for mark in _LATER)
+            if not for_now or waited_s == _MEASURED_S:
                 raise
             pause(1)
     raise AssertionError

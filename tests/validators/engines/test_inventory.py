@@ -69,9 +69,16 @@ class Measuring:
         return {"Volumes": [{"Name": "miner-uv-cache-x", "UsageData": {"Size": 7}}]}
 
 
-def test_who_measures_at_the_same_time_is_waited_for() -> None:
+@pytest.mark.parametrize(
+    "engine",
+    [
+        Measuring(busy=3),
+        Measuring(busy=3, why="failed to get state: container 51d0 does not exist in database: "),
+    ],
+)
+def test_an_engine_that_cannot_measure_just_then_is_waited_for(engine: Measuring) -> None:
     waited: list[float] = []
-    (cache,) = caches(cast("APIClient", Measuring(busy=3)), pause=waited.append)
+    (cache,) = caches(cast("APIClient", engine), pause=waited.append)
     assert (cache.size_bytes, waited) == (7, [1, 1, 1])
 
 
