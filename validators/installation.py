@@ -116,11 +116,13 @@ def built_line(recipe: Recipe) -> str:
 def compile_line() -> str:
     """The shell line that compiles the environment's bytecode (some files are not meant to).
 
-    Packages' own tests are left out: they are half of some packages, and nobody imports them. Two
+    Packages' own tests are left out: they are half of some packages, and nobody imports them; and
+    the lexers of pygments, which pytest brings: of hundreds, a run loads one at the most. Two
     processes share the files, a few hundred at a time: compileall's own workers cost as much as
     they bring until there are thousands.
     """
-    find = f"find {VENV}/lib -name '*.py' -not -path '*/tests/*' -print0"
+    unused = "-not -path '*/tests/*' -not -path '*/pygments/lexers/*'"
+    find = f"find {VENV}/lib -name '*.py' {unused} -print0"
     compileall = f"{_PYTHON} -m compileall -q"
     return (
         f"mapfile -d '' files < <({find}); printf '%s\\0' \"${{files[@]}}\""

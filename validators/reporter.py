@@ -15,6 +15,7 @@ and MARK is `+` when the next record continues it, else `.`. A test can close ou
 or be killed: what was written is out already. The reading side is `validators/transcript.py`.
 
 Functions are bound when the reporter is made, since tests replace them (clocks, fake file systems).
+pytest need not look for assertions to rewrite here: PYTEST_DONT_REWRITE.
 """
 
 import errno

@@ -19,10 +19,11 @@ COMMIT_LINES: Sequence[str] = (
     "git -c init.defaultBranch=main init -q .",
     f"printf '{_ATTRIBUTES}' >.git/info/attributes",
     "git -c core.compression=0 add -A -f .",
-    f"git {_IDENTITY} -c core.compression=0 commit -q"
+    f"git {_IDENTITY} -c core.compression=0 -c maintenance.auto=false commit -q"
     " --allow-empty --no-verify --no-gpg-sign -m base",
 )
-"""In the tree's folder, with GIT_AUTHOR_DATE and GIT_COMMITTER_DATE set."""
+"""In the tree's folder, with GIT_AUTHOR_DATE and GIT_COMMITTER_DATE set. Maintenance would be one
+more process, for nothing."""
 
 
 def repository_lines(tree: Tree) -> Sequence[str]:
