@@ -9,6 +9,7 @@ from miner.cli.repos import closest
 from miner.cli.snapshots import newest
 from miner.errors import ConfigError
 from miner.evaluate.dataset import Dataset, DatasetRow
+from miner.given import read_bytes
 from miner.publish.formats import jsonl
 from miner.publish.row import ExportRow, row_hash
 from miner.publish.stage import read_rows
@@ -28,9 +29,10 @@ def find_dataset(
     """
     path = Path(name) if name else None
     frozen = {each.content_hash: each.name for each in store.publish.snapshots()}
-    if path is not None and (path.is_file() or path.suffix):
-        rows: Sequence[ExportRow] = jsonl.read(path)
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
+    if path is not None and (path.suffix or (path.exists() and not path.is_dir())):
+        given = read_bytes(path)
+        rows: Sequence[ExportRow] = jsonl.parse(given, path=path)
+        content = hashlib.sha256(given).hexdigest()
         called = frozen.get(content, _file_name(content))
         also: tuple[str, ...] = (_file_name(content),)
     else:

@@ -9,7 +9,7 @@ from miner.cli.options import AuthorOption
 from miner.cli.options import author as known_author
 from miner.cli.speech import say
 from miner.cli.wiring import House, gate_policy
-from miner.errors import ConfigError
+from miner.given import read_text
 from miner.split.policy import policy_from_json
 
 GROUP = typer.Typer(no_args_is_help=True, help="The limits a pull must keep.")
@@ -29,10 +29,7 @@ def show() -> None:
 @GROUP.command("set")
 def set_policy(file: FileArgument, author: AuthorOption = None) -> None:
     """Put a gate policy in force; every pull is due for splitting again."""
-    try:
-        policy = policy_from_json(file.read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read as text: {error}.") from error
+    policy = policy_from_json(read_text(file))
     who = known_author(author)
     with House.of_environment().store() as store:
         changed = store.admin.set_gate_policy(policy.digest, policy.to_json(), author=who)

@@ -20,6 +20,7 @@ from miner.evaluate.hands import Hands
 from miner.evaluate.predictions import (
     EMPTY,
     GOLD,
+    NAME_CHARS,
     empty_predictions,
     gold_predictions,
     read_predictions,
@@ -27,6 +28,7 @@ from miner.evaluate.predictions import (
 from miner.evaluate.report import ModelReport, Rate, report
 from miner.evaluate.stage import Submission
 from miner.evaluate.stage import evaluate as evaluate_stage
+from miner.given import check_place, write_text
 from miner.model import Evaluation, EvaluationState, Prediction, Stage, StageReport
 from miner.progress import Progress
 from miner.store import Database
@@ -73,6 +75,8 @@ def evaluate(
     """
     if sum((predictions is not None, gold, empty)) != 1:
         raise ConfigError("Give one of --predictions FILE, --gold and --empty.")
+    if results is not None:
+        check_place(results, option="--results")
     house = House.of_environment()
     with house.store() as store:
         chosen = find_dataset(store, dataset, repo=repo, limit=limit)
@@ -85,7 +89,7 @@ def evaluate(
         runs = store.evaluate.kept_run
         document = results_document(chosen, submission.run_id, evaluations, runs)
         if results is not None:
-            results.write_text(as_text(document), encoding="utf-8")
+            write_text(results, as_text(document))
         if as_json:
             say_json(document)
         else:
@@ -205,9 +209,13 @@ def _submission(
     found: tuple[Prediction, ...]
     if path is not None:
         found = read_predictions(path, known=[row.instance_id for row in dataset.rows])
-        return Submission(run_id=run_id or path.stem, predictions=found)
-    found = gold_predictions(dataset.rows) if gold else empty_predictions(dataset.rows)
-    return Submission(run_id=run_id or (GOLD if gold else EMPTY), predictions=found)
+    else:
+        found = gold_predictions(dataset.rows) if gold else empty_predictions(dataset.rows)
+    usual = path.stem if path is not None else GOLD if gold else EMPTY
+    name = usual if run_id is None else run_id
+    if not 0 < len(name) <= NAME_CHARS or not name.isprintable():
+        raise ConfigError(f"--run-id: {name!r} is no name of a run; give a short printable one.")
+    return Submission(run_id=name, predictions=found)
 
 
 def _tell_plan(dataset: Dataset, submission: Submission, *, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from miner.errors import ConfigError
+from miner.given import read_text
 from miner.jsontext import parsed
 from miner.publish.row import GivenRecipe
 from validators.errors import UnknownRecipeError
@@ -55,9 +56,7 @@ def read_recipe(file: Path) -> Recipe:
 
 def _object(file: Path) -> dict[str, object]:
     try:
-        found = parsed(file.read_bytes())
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
+        found = parsed(read_text(file))
     except ValueError as error:
         raise ConfigError(f"{file} is not JSON ({error}).") from error
     if not isinstance(found, dict):

@@ -12,6 +12,7 @@ from miner.cli.options import JsonOption
 from miner.cli.speech import say, say_json, table
 from miner.cli.wiring import House
 from miner.errors import ConfigError
+from miner.given import read_text
 from miner.store import Database
 
 GROUP = typer.Typer(no_args_is_help=True, help="Which repositories are watched.")
@@ -74,10 +75,7 @@ def _named(names: list[str] | None, file: Path | None) -> list[str]:
     """All names given, each checked, each once."""
     found = list(names or [])
     if file is not None:
-        try:
-            found += [line.split("#")[0].strip() for line in file.read_text("utf-8").splitlines()]
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{file} cannot be read as text: {error}.") from error
+        found += [line.split("#")[0].strip() for line in read_text(file).splitlines()]
     found = list(dict.fromkeys(name for name in found if name))
     if not found:
         raise ConfigError("Name at least one repository, as owner/name.")

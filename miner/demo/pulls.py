@@ -13,6 +13,7 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from pydantic import ValidationError as PydanticValidationError
 
 from miner.errors import ConfigError
+from miner.given import read_text
 from miner.jsontext import parsed
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9._-]+$"
@@ -151,12 +152,8 @@ def read_pulls(path: Path) -> tuple[Record, ...]:
     Lines without `type` but with `pr_number` are rows of the flat shape (`flat_records`).
     Raises ConfigError with line number and reason.
     """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The pulls file {path} cannot be read: {error}.") from error
     records: list[Record] = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             records += _parse(line, where=f"{path}, line {number}")
     if not records:

@@ -7,12 +7,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from miner.errors import ConfigError
 from miner.evaluate.dataset import DatasetRow
+from miner.given import read_text
 from miner.jsontext import parsed
 from miner.model import Prediction
 
 GOLD, EMPTY = "gold", "empty"
 NAME_CHARS = 300
 """No model's name or path is longer; it stands in every table."""
+
+_NO_OBJECT = {
+    False: "a JSON object is expected",
+    True: "a JSON object is expected; a list of them belongs in a file named .json",
+}
 
 SHOWN = 5
 """Unknown ids named in the message."""
@@ -75,13 +81,7 @@ def empty_predictions(rows: Sequence[DatasetRow]) -> tuple[Prediction, ...]:
 
 
 def _records(path: Path) -> Iterator[tuple[str, object]]:
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        line_number = error.object[: error.start].count(b"\n") + 1
-        raise ConfigError(f"{path}:{line_number}: is not UTF-8 text.") from error
+    text = read_text(path)
     if path.suffix == ".json":
         yield from _json_records(path, text)
         return
@@ -119,7 +119,7 @@ def _prediction(record: object, *, where: str) -> Prediction:
     except ValidationError as error:
         first = error.errors()[0]
         column = ".".join(str(part) for part in first["loc"])
-        reason = f"{column}: {first['msg']}" if column else "a JSON object is expected"
+        reason = f"{column}: {first['msg']}" if column else _NO_OBJECT[isinstance(record, list)]
         raise ConfigError(f"{where}: {reason}.") from error
     try:
         # Lone surrogates carry bytes that are not UTF-8, as Python's surrogateescape writes them.

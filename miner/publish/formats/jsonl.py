@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from miner.errors import ConfigError
+from miner.given import read_bytes, without_waiting
 from miner.publish.row import ExportRow, canonical, complaint
 from validators.errors import UnknownRecipeError
 from validators.recognition import recognise
@@ -21,12 +22,16 @@ def write(rows: Sequence[ExportRow], path: Path) -> None:
     What is no file of its own (/dev/stdout, a pipe) is written to, not replaced.
     """
     if path.exists() and not path.is_file():
-        with path.open("w", encoding="ascii", newline="\n") as stream:
+        with open(path, "w", encoding="ascii", newline="\n", opener=without_waiting) as stream:
+            os.set_blocking(stream.fileno(), True)
             stream.writelines(canonical(row) + "\n" for row in rows)
         return
     path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:  # people know the file they named
+        raise OSError(error.errno, error.strerror, str(path)) from error
     try:
         with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
             for row in rows:
@@ -45,10 +50,12 @@ def read(path: Path) -> tuple[ExportRow, ...]:
 
     UnknownRecipeError names them where a row's recipe is of no use to this version.
     """
-    try:
-        lines = path.read_bytes().removeprefix(codecs.BOM_UTF8).split(b"\n")
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    return parse(read_bytes(path), path=path)
+
+
+def parse(content: bytes, *, path: Path) -> tuple[ExportRow, ...]:
+    """The rows of what `path` holds; see `read`."""
+    lines = content.removeprefix(codecs.BOM_UTF8).split(b"\n")
     rows: dict[str, ExportRow] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():

@@ -14,6 +14,7 @@ from miner.evaluate.predictions import read_predictions
 from miner.store import Database
 from tests.miner.cli.conftest import Miner
 from tests.miner.store.samples import with_candidates
+from tests.miner.verified import add_instances, candidate
 
 
 @pytest.mark.parametrize(
@@ -128,3 +129,63 @@ def test_predictions_that_would_be_lost_or_mistaken(
     (tmp_path / name).write_text(text)
     with pytest.raises(ConfigError, match=reason):
         read_predictions(tmp_path / name, known=["o__r-1", "o__r-2"])
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("evaluate", "--gold", "--run-id", ""), "--run-id: '' is no name"),
+        (("evaluate", "--gold", "--run-id", "a\nb"), "--run-id: 'a\\nb' is no name"),
+        (("evaluate", "--gold", "--run-id", "x" * 301), "is no name of a run"),
+        (("evaluate", "--gold", "--results", "."), "--results: . is a folder"),
+        (("evaluate", "--gold", "--results", "none/x.json"), "there is no folder none"),
+        (("evaluate", "pipe.jsonl", "--gold"), "pipe.jsonl holds no instance"),
+        (("evaluate", "/dev/null", "--gold"), "/dev/null holds no instance"),
+        (("evaluate", "-p", "pipe.jsonl"), "pipe.jsonl holds no prediction"),
+        (("evaluate", "-p", "/dev/null"), "/dev/null holds no prediction"),
+        (("evaluate", "-p", "."), ". cannot be read: Is a directory"),
+        (("evaluate", "-p", "none.jsonl"), "cannot be read: No such file"),
+        (("evaluate", "-p", "list.jsonl"), "belongs in a file named .json"),
+        (("evaluate", "-p", "table.csv"), "table.csv:1: is not JSON"),
+        (("evaluate", "-p", "noise.jsonl"), "noise.jsonl:1: is not UTF-8 text"),
+        (("export", "--out", "."), ".: Is a directory; choose another place"),
+        (("export", "--out", "pipe.jsonl"), "pipe.jsonl: No such device"),
+        (("export", "--out", "/proc/none"), "/proc/none: "),
+        (("gates", "set", "pipe.jsonl"), "is not JSON"),
+        (("gates", "set", "."), ". cannot be read"),
+        (("gates", "set", "noise.jsonl"), "noise.jsonl:1: is not UTF-8 text"),
+        (("recipes", "set", "o/r", "noise.jsonl"), "noise.jsonl:1: is not UTF-8 text"),
+        (("recipes", "set", "o/r", "pipe.jsonl"), "pipe.jsonl is not JSON"),
+        (("repos", "add", "--file", "noise.jsonl"), "noise.jsonl:1: is not UTF-8 text"),
+        (("repos", "add", "--file", "pipe.jsonl"), "Name at least one"),
+        (("demo", "serve", "--git", ".", "--pulls", "pipe.jsonl"), "holds no repository"),
+    ],
+)
+def test_files_of_all_kinds_are_one_sentence_and_never_waited_for(
+    miner: Miner, db: Database, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    add_instances(db, candidate(1))
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "list.jsonl").write_text(json.dumps([GOOD]))
+    (tmp_path / "table.csv").write_text("instance_id,model_name_or_path,model_patch\n")
+    (tmp_path / "noise.jsonl").write_bytes(bytes(range(255, 0, -1)))
+    answer = miner(*words)
+    assert answer.code == exits.WRONG_INPUT
+    assert sentence in answer.err
+    told = [line for line in answer.err.splitlines() if line.startswith("miner: ")]
+    assert len(told) == 1
+    assert "Traceback" not in answer.err
+
+
+def test_a_dataset_may_come_through_a_pipe(miner: Miner, db: Database, tmp_path: Path) -> None:
+    add_instances(db, candidate(1))
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    assert miner("export", "--out", "all.jsonl").code == exits.OK
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write((tmp_path / "all.jsonl").read_bytes())
+    answer = miner("evaluate", f"/dev/fd/{reading}", "--gold", "--dry-run", "--json")
+    os.close(reading)
+    assert answer.code == exits.OK
+    assert json.loads(answer.out)["dataset"] == "2026-11-29"
