@@ -76,13 +76,20 @@ def _nothing(recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]) ->
 def _package_not_found(
     recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
 ) -> Sequence[Recipe]:
-    """A guessed name, or a declared one that is gone: without it; of apt, without that package."""
-    del files
+    """A guessed name, or a declared one that is gone: without it; of apt, without that package.
+
+    What the project itself asks for, for its build or for its runs, is asked for as long as it is
+    installed: its sources alone.
+    """
     if problem.step == "apt":
         gone = {name.decode() for name in _NOT_IN_DEBIAN.findall(problem.outcome.output)}
         kept = (name for name in recipe.apt if name not in {problem.detail, *gone})
         return (replace(recipe, apt=tuple(kept)),)
-    return (_without(recipe, problem.detail),)
+    name = requirement_name(re.sub(r"\[.*?\]", "", problem.detail))
+    asked = {requirement_name(line) for line in read_manifest(files).dependencies}
+    vain = problem.step == "project" or name in asked
+    bases = (_sources_alone(recipe, files) if vain else ()) or (recipe,)
+    return tuple(_without(one, problem.detail) for one in bases)
 
 
 def _no_version(
@@ -157,22 +164,26 @@ def _less_of_the_project(
 
     What cannot even tell its requirements is not installed at all.
     """
-    folders = recipe.source_paths or (_source_folder(files),)
     if recipe.project_install is ProjectInstall.EDITABLE and problem.step != "resolve":
+        folders = recipe.source_paths or (_source_folder(files),)
         return (replace(recipe, project_install=ProjectInstall.PLAIN, source_paths=folders),)
-    if recipe.project_install is not ProjectInstall.NONE:
-        declared = read_manifest(files).dependencies or expand("requirements.txt", files)
-        kept = (line for line in recipe.requirements if not line.startswith("."))
-        lines = tuple(dict.fromkeys((*declared, *kept)))
-        return (
-            replace(
-                recipe,
-                project_install=ProjectInstall.NONE,
-                source_paths=folders,
-                requirements=lines,
-            ),
-        )
-    return ()
+    return _sources_alone(recipe, files)
+
+
+def _sources_alone(recipe: Recipe, files: Mapping[str, str]) -> Sequence[Recipe]:
+    """What the project declares is required by name; none when it is not installed already."""
+    if recipe.project_install is ProjectInstall.NONE:
+        return ()
+    declared = read_manifest(files).dependencies or expand("requirements.txt", files)
+    kept = (line for line in recipe.requirements if not line.startswith("."))
+    return (
+        replace(
+            recipe,
+            project_install=ProjectInstall.NONE,
+            source_paths=recipe.source_paths or (_source_folder(files),),
+            requirements=tuple(dict.fromkeys((*declared, *kept))),
+        ),
+    )
 
 
 def _system_library(

@@ -83,6 +83,33 @@ def test_a_package_that_is_not_there_is_left_out() -> None:
     assert first.requirements == (".[test]", "mock>=99", "pytest")
 
 
+def test_what_the_projects_build_asks_for_in_vain_leaves_its_sources_alone() -> None:
+    (alone,) = _after(FailureClass.PACKAGE_NOT_FOUND, "acme-build", step="project")
+    assert (alone.project_install, alone.source_paths) == (ProjectInstall.NONE, ("src",))
+    assert alone.requirements == ("six>=1", "mock>=99", "pytest", "guess")
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b""),
+        failure_class=FailureClass.PACKAGE_NOT_FOUND,
+        detail="acme-build",
+        step="project",
+    )
+    assert repair(alone, failure, FILES) == ()
+
+
+def test_a_private_package_that_the_project_requires_is_left_out_of_its_sources_needs() -> None:
+    (alone,) = _after(FailureClass.PACKAGE_NOT_FOUND, "six", step="resolve")
+    assert alone.project_install is ProjectInstall.NONE
+    assert alone.requirements == ("mock>=99", "pytest", "guess")
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b""),
+        failure_class=FailureClass.PACKAGE_NOT_FOUND,
+        detail="six",
+        step="resolve",
+    )
+    with_it = replace(alone, requirements=("six>=1", *alone.requirements))
+    assert [one.requirements for one in repair(with_it, failure, FILES)] == [alone.requirements]
+
+
 def test_what_the_project_itself_asks_for_may_be_a_year_younger() -> None:
     first, *others = _after(FailureClass.NO_MATCHING_VERSION, "hatchling", step="resolve")
     assert first.requirements == RECIPE.requirements
