@@ -6,12 +6,17 @@ A conftest that imports `engine` and `base` gets its tests run once for each eng
 import io
 import os
 import tarfile
+import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
+import docker
 import pytest
 from docker.api.client import APIClient
+from docker.errors import APIError, ImageNotFound
 
 from validators.base_images import base_image
+from validators.certificates import system_certificates
 from validators.engines import DockerEngine, connect
 from validators.model import BuildSettings, Image, Limits
 
@@ -100,3 +105,30 @@ def untar(packed: bytes) -> dict[str, bytes]:
     with tarfile.open(fileobj=io.BytesIO(packed)) as opened:
         members = [member for member in opened if member.isreg()]
         return {m.name: part.read() for m in members if (part := opened.extractfile(m))}
+
+
+@contextmanager
+def trusting_base(engine: DockerEngine) -> Iterator[str]:
+    """The tag of a base image for `docker build`, which trusts what this machine trusts."""
+    bundle = system_certificates()
+    base, _ = base_image(engine, "3.12", settings=BuildSettings(ca_bundle=bundle), progress=print)
+    tag = f"miner-dockerfile-test:{uuid.uuid4().hex[:12]}"
+    files = {"Dockerfile": f"FROM {base.tag}\nENTRYPOINT []\nENV SSL_CERT_FILE=/ca.pem\n".encode()}
+    if bundle is not None:
+        files["Dockerfile"] += b"COPY ca.pem /ca.pem\n"
+        files["ca.pem"] = bundle.read_bytes()
+    client = docker.from_env()
+    try:
+        client.images.build(fileobj=io.BytesIO(tar(files)), custom_context=True, tag=tag)
+        yield tag
+    finally:
+        remove_tag(client, tag)
+        client.close()
+
+
+def remove_tag(client: docker.DockerClient, tag: str) -> None:
+    """Remove an image that `docker build` made, if it came to that."""
+    try:
+        client.images.remove(tag, force=True)
+    except (ImageNotFound, APIError):
+        return

@@ -49,9 +49,13 @@ def dockerfile(
 
 
 def _head(base: str) -> Iterable[str]:
+    """Two stages: in what a clone is copied to, git's history stays, also once it is removed."""
     return (
         "# Build in a folder that holds the files of the base commit.",
         f"ARG BASE={base}",
+        "FROM ${BASE} AS tree",
+        f"COPY . {TREE}",
+        f"RUN rm -rf {TREE}/.git",
         "FROM ${BASE}",
         'SHELL ["/bin/bash", "-o", "pipefail", "-c"]',
         "ENV LANG=C.UTF-8",
@@ -81,8 +85,7 @@ def _tree(recipe: Recipe, committed_at: datetime, tag: str) -> Iterable[str]:
     """The tree as a repository of one commit: its real history may show the fix."""
     yield f"ARG COMMITTED_AT={timestamp(committed_at)}"
     yield f"ARG TAG={_quoted(tag)}"
-    yield f"COPY . {TREE}"
-    yield f"RUN rm -rf {TREE}/.git && chown -R guest {TREE}"
+    yield f"COPY --from=tree --chown=guest {TREE} {TREE}"
     yield "USER guest"
     yield f"WORKDIR {TREE}"
     yield from _variables(recipe)

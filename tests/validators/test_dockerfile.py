@@ -10,12 +10,10 @@ from pathlib import Path
 
 import docker
 import pytest
-from docker.errors import APIError, ImageNotFound
 
-from tests.real_engine import HERE
+from tests.real_engine import HERE, remove_tag, trusting_base
 from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
 from validators import installation
-from validators.base_images import base_image
 from validators.dockerfile import UV_VERSION, dockerfile
 from validators.engines import connect
 from validators.environment import build_environment
@@ -43,7 +41,8 @@ def test_a_recipe_without_lock_has_none() -> None:
 def test_it_says_all_of_the_recipe() -> None:
     text = dockerfile(RECIPE, base="python:3.12-slim")
     for said in (
-        "ARG BASE=python:3.12-slim\nFROM ${BASE}\n",
+        "ARG BASE=python:3.12-slim\nFROM ${BASE} AS tree\n",
+        "\nFROM ${BASE}\n",
         "libxml2",
         "python -m pip --version",
         'ENV GREETING="a \\"b\\" \\$c"',
@@ -61,6 +60,12 @@ def test_it_is_classic_and_of_no_machine() -> None:
     assert "<<" not in text
     assert "--mount" not in text
     assert not re.search(r"(?i)ca[-_.]?(bundle|cert)s?\.(crt|pem)|SSL_CERT|INDEX", text)
+
+
+def test_what_lies_beside_the_files_of_a_commit_comes_into_no_layer_of_the_image() -> None:
+    text = dockerfile(RECIPE, base="python:3.12-slim")
+    assert text.count("COPY . ") == 1
+    assert text.index("COPY . ") < text.index("rm -rf /testbed/.git") < text.rindex("\nFROM ")
 
 
 def test_no_step_is_longer_than_a_shell_takes() -> None:
@@ -88,10 +93,9 @@ def test_the_same_recipe_gives_the_same_text() -> None:
 
 
 @pytest.fixture
-def trusting_base() -> Iterator[tuple[Environment, str]]:
-    """The sample's environment, and its base with the CA bundle of this machine in it."""
+def built() -> Iterator[tuple[Environment, str]]:
+    """The sample's environment, and a base for `docker build`."""
     engine = connect(HERE)
-    settings = BuildSettings(ca_bundle=CA_BUNDLE)
     tree = Tree(
         commit="c" * 40,
         committed_at=datetime(2024, 5, 6, tzinfo=UTC),
@@ -104,41 +108,32 @@ def trusting_base() -> Iterator[tuple[Environment, str]]:
         requirements=(".", "pytest"),
         cutoff_at=datetime(2024, 5, 6, tzinfo=UTC),
     )
-    built = build_environment(
+    made = build_environment(
         tree,
         recipe,
         patches=(),
         repository="owner/name",
         maker=Maker.MINER,
         engine=engine,
-        settings=settings,
+        settings=BuildSettings(ca_bundle=CA_BUNDLE),
         progress=_silent,
     )
-    assert isinstance(built, Environment)
-    base, _ = base_image(engine, "3.12", settings=settings, progress=_silent)
-    tag = f"miner-dockerfile-test:{uuid.uuid4().hex[:12]}"
-    files = {"Dockerfile": f"FROM {base.tag}\nENTRYPOINT []\nENV SSL_CERT_FILE=/ca.pem\n".encode()}
-    if CA_BUNDLE is not None:
-        files["Dockerfile"] += b"COPY ca.pem /ca.pem\n"
-        files["ca.pem"] = CA_BUNDLE.read_bytes()
-    client = docker.from_env()
+    assert isinstance(made, Environment)
     try:
-        client.images.build(fileobj=io.BytesIO(sample_tar(files)), custom_context=True, tag=tag)
-        yield built, tag
+        with trusting_base(engine) as base:
+            yield made, base
     finally:
-        _remove(client, tag)
-        engine.remove_image(built.image)
+        engine.remove_image(made.image)
         engine.close()
-        client.close()
 
 
 @pytest.mark.docker
 @pytest.mark.network
 @pytest.mark.timeout(600)
 def test_anyone_can_build_it_and_has_the_same_packages(
-    trusting_base: tuple[Environment, str],
+    built: tuple[Environment, str],
 ) -> None:
-    environment, base = trusting_base
+    environment, base = built
     text = dockerfile(environment.recipe, base="python:3.12-slim")
     context = sample_tar({**SAMPLE, "Dockerfile": text.encode()})
     tag = f"miner-dockerfile-test:{uuid.uuid4().hex[:12]}"
@@ -157,18 +152,11 @@ def test_anyone_can_build_it_and_has_the_same_packages(
             remove=True,
         ).decode()
     finally:
-        _remove(client, tag)
+        remove_tag(client, tag)
         client.close()
     assert "1 passed" in said
     assert set(environment.packages) <= set(said.split())
     assert said.rstrip().endswith("base")
-
-
-def _remove(client: docker.DockerClient, tag: str) -> None:
-    try:
-        client.images.remove(tag, force=True)
-    except (ImageNotFound, APIError):
-        return
 
 
 def _silent(line: str) -> None:

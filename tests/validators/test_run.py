@@ -351,3 +351,22 @@ def test_a_tree_of_which_much_is_to_be_told_is_graded(
     patch = repository.diff(toy.gold)
     found = grade(task, environment, model_patch=patch, engine=engine, progress=print)
     assert found.resolved, (found.flaw, found.detail)
+
+
+def test_a_whole_suite_is_what_the_project_calls_so_and_a_selection_is_run_all_the_same(
+    engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    """`testpaths` is pytest's own to obey: no path may be given where none is selected."""
+    files = {
+        "pyproject.toml": "[tool.pytest.ini_options]\ntestpaths = ['checks']\n",
+        "checks/test_a.py": "def test_a():\n    pass\n",
+        "slow/test_b.py": "def test_b():\n    pass\n",
+    }
+    for selection, expected in (
+        ((), "checks/test_a.py::test_a"),
+        (("slow/test_b.py",), "slow/test_b.py::test_b"),
+    ):
+        folder = tmp_path / str(len(selection))
+        folder.mkdir()
+        found = run(files, engine, toy_image, folder, selection=selection)
+        assert list(found.results) == [expected]
