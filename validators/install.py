@@ -14,6 +14,7 @@ from validators.install_steps import StepFailedError, Steps, is_of_room, left
 from validators.languages.python.ahead import folders_before
 from validators.languages.python.as_of import fallback, past_fallback, pytest_of
 from validators.languages.python.build_inputs import declare_dependencies
+from validators.languages.python.requirement_files import from_elsewhere
 from validators.model import (
     BuildFailure,
     FailureClass,
@@ -138,6 +139,8 @@ class Install:
         except installation.OutsideTreeError as outside:
             failure = _failure("resolve", FailureClass.OUTSIDE_TREE, outside.path)
             raise StepFailedError(failure) from outside
+        if (line := self._from_elsewhere()) is not None:
+            raise StepFailedError(_failure("resolve", FailureClass.OUTSIDE_TREE, line))
         text += "".join(f"{line}\n" for line in extra)
         self.steps.put("resolve", SCRATCH, pack({"requirements.in": text.encode()}))
         date = self.recipe.cutoff_at
@@ -147,6 +150,23 @@ class Install:
         if ancient is not None and not self._is_pinned(lock, tree=tree, preferred=preferred):
             raise StepFailedError(_failure("resolve", FailureClass.REUPLOADED, ancient))
         return lock
+
+    def _from_elsewhere(self) -> str | None:
+        """The line of a file of requirements that names another index, or a file outside the tree.
+
+        There is one index, and it is the setting's: another could put any package before it, and
+        none of its being down would be told from ours.
+        """
+        paths = installation.requirement_paths(self.recipe)
+        if not paths:
+            return None
+        texts = {
+            path: content.decode("utf-8", "replace")
+            for path, content in read_tree(self.tree).items()
+            if path in paths or path.endswith((".txt", ".in", ".pip"))
+        }
+        found = (from_elsewhere(path, texts) for path in paths)
+        return next((line for line in found if line is not None), None)
 
     def _is_pinned(self, lock: str, *, tree: str, preferred: str) -> bool:
         """Whether its pytest is what something asks for, wherever that stands.
@@ -172,6 +192,8 @@ class Install:
         written = _only_text(packed)
         if written is None:  # builds of packages ran, and may write there
             raise StepFailedError(_failure("resolve", FailureClass.OTHER, "the lock is no text"))
+        if addresses := installation.addresses(written):
+            raise StepFailedError(_failure("resolve", FailureClass.OUTSIDE_TREE, addresses[0]))
         return installation.without_project(written)
 
     def _apply(self, patches: Sequence[bytes]) -> bool:

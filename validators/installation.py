@@ -70,7 +70,8 @@ def resolve_line(recipe: Recipe, requirements: str, lock: str, *, tree: str = TR
     named = filter(None, map(_GROUP.fullmatch, recipe.requirements))
     groups = "".join(f"--group {quote(f'{tree}/pyproject.toml:{each[1]}')} " for each in named)
     return (
-        f"uv pip compile --no-config --python {_PYTHON} {_dates(recipe)}{groups}--generate-hashes"
+        f"uv pip compile --no-config --no-sources --python {_PYTHON} {_dates(recipe)}{groups}"
+        "--generate-hashes"
         f" --no-header --no-annotate --no-emit-index-url --output-file {lock} {requirements}"
         " >/dev/null"  # it prints the lock as well; its warnings are wanted
     )
@@ -191,6 +192,17 @@ def requirements_text(recipe: Recipe, *, tree: str = TREE) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def requirement_paths(recipe: Recipe) -> Sequence[str]:
+    """The files of the tree that the recipe's requirements name, relative to it."""
+    named = filter(None, map(_OPTION.fullmatch, recipe.requirements))
+    return tuple(normpath(match.group(2)).removeprefix(f"{TREE}/") for match in named)
+
+
+def addresses(lock: str) -> Sequence[str]:
+    """The lines of a lock that name a repository in place of a file, of which there is no hash."""
+    return re.findall(r"^\S+\s*@\s*\w+\+\S+", lock, re.MULTILINE)
+
+
 def without_project(lock: str) -> str:
     """A lock without the line that stands for the project, which has no hash."""
     kept = [
@@ -214,7 +226,8 @@ def _absolute(line: str, tree: str) -> str:
 
 
 def _project(recipe: Recipe, python: str) -> str:
-    return f"uv pip install -q --no-config --python {python} {_dates(recipe)}--no-deps"
+    options = "-q --no-config --no-sources"
+    return f"uv pip install {options} --python {python} {_dates(recipe)}--no-deps"
 
 
 def _source(recipe: Recipe) -> str:

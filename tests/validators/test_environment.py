@@ -193,6 +193,26 @@ def test_a_requirement_outside_the_tree_is_a_failure_with_its_name() -> None:
     assert built.detail == "../../etc/passwd"
 
 
+@pytest.mark.parametrize("line", ["-r needs.txt", "-c needs.txt", "-r all.txt"])
+def test_a_file_that_names_another_index_is_a_failure_with_its_name(line: str) -> None:
+    option = b"--extra-index-url https://x.invalid/simple"
+    files = {**SAMPLE, "needs.txt": option + b"\nsix\n", "all.txt": b"-r needs.txt\n"}
+    engine = InstallingEngine(scripts=())
+    recipe = replace(RECIPE, lock=None, requirements=(line,))
+    built = _scripted(engine, recipe, tree=_tree(files))
+    assert isinstance(built, BuildFailure)
+    assert (built.failure_class, built.detail) == (FailureClass.OUTSIDE_TREE, option.decode())
+    assert not any("pip compile" in each for each in engine.installs[0].lines)
+
+
+def test_a_repository_that_a_package_is_taken_from_is_a_failure_with_its_name() -> None:
+    engine = InstallingEngine(scripts=(), lock=b"b @ git+https://x.invalid/b@1f\n")
+    built = _scripted(engine, replace(RECIPE, lock=None))
+    assert isinstance(built, BuildFailure)
+    assert built.failure_class is FailureClass.OUTSIDE_TREE
+    assert built.detail == "b @ git+https://x.invalid/b@1f"
+
+
 def test_an_ancient_pytest_is_a_failure_with_its_version() -> None:
     recipe = replace(
         RECIPE, lock=None, requirements=("pytest",), cutoff_at=datetime(2035, 5, 1, tzinfo=UTC)
@@ -790,38 +810,3 @@ class TestReal:
         finally:
             for image in {later.image, built.image}:
                 engine.remove_image(image)
-
-
-HOSTILE: Mapping[str, tuple[bytes, FailureClass]] = {
-    "sleeps": (b"import time\ntime.sleep(900)\n", FailureClass.TIMED_OUT),
-    "forks": (
-        b"import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass\n",
-        FailureClass.TIMED_OUT,
-    ),
-    "writes 10 GB": (
-        b"import os\nfor n in range(100):\n"
-        b"    with open(os.path.expanduser(f'~/{n}'), 'wb') as f:\n"
-        b"        for _ in range(100):\n            f.write(bytes(1 << 20))\n",
-        FailureClass.RESOURCE_LIMIT,
-    ),
-    "takes all memory": (b"x = bytearray(64 << 30)\n", FailureClass.RESOURCE_LIMIT),
-    "reads the environment": (
-        b"import os\nraise SystemExit('names: ' + ' '.join(sorted(os.environ)))\n",
-        FailureClass.OTHER,
-    ),
-}
-
-
-@pytest.mark.docker
-@pytest.mark.network
-@pytest.mark.hostile
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("deed", HOSTILE)
-def test_a_hostile_setup_py_is_contained_and_named(engine: ContainerEngine, deed: str) -> None:
-    script, expected = HOSTILE[deed]
-    time_s = 30 if expected is FailureClass.TIMED_OUT else 500  # a slow disk takes its time
-    recipe = replace(RECIPE, lock=None, requirements=(".",), timeout_s=time_s, memory_mb=2048)
-    built = _real(engine, recipe, tree=_tree({"setup.py": script}))
-    assert isinstance(built, BuildFailure)
-    assert built.failure_class is expected, built.outcome.output[-2000:]
-    assert b"TOKEN" not in built.outcome.output

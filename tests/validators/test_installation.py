@@ -74,6 +74,17 @@ def test_the_project_is_no_part_of_its_lock(line: str) -> None:
     assert installation.without_project(lock) == "pytest==8.0 \\\n    --hash=sha256:00\n"
 
 
+def test_what_a_lock_takes_from_repositories_is_told() -> None:
+    lock = "a==1 \\\n    --hash=sha256:00\nb @ git+https://x.invalid/b@1f\nc @ https://x.invalid/c.zip\n"
+    assert installation.addresses(lock) == ["b @ git+https://x.invalid/b@1f"]
+
+
+def test_files_of_requirements_are_told_relative_to_the_tree() -> None:
+    lines = ("-r needs/test.txt", ".", "-c /testbed/c.txt", "--requirement=./x.in", "six")
+    paths = installation.requirement_paths(replace(RECIPE, requirements=lines))
+    assert paths == ("needs/test.txt", "c.txt", "x.in")
+
+
 def test_names_are_quoted_for_the_shell() -> None:
     recipe = replace(RECIPE, apt=("gcc", "x; rm -rf /"))
     assert "'x; rm -rf /'" in " ".join(installation.apt_lines(recipe))

@@ -44,11 +44,19 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.NO_MATCHING_VERSION, r"Because (?:only |all versions of )?([\w.\[\]-]+)"),
     (FailureClass.OUTSIDE_TREE, r"Failed to download(?: and build)? `([^`]* @ \w+://[^`]*)`"),
     (FailureClass.OUTSIDE_TREE, r"Distribution not found at: (\S+)"),
+    (
+        FailureClass.OUTSIDE_TREE,
+        r"`(/(?!testbed[/`]|tmp/miner/)[^`]*)` does not appear to be a Python project",
+    ),
     (FailureClass.OUTSIDE_TREE, r"(Git operation failed)"),
 )
 """The first that is found decides, so the particular stands before the general."""
 
 _RAISED = re.compile(r"(?:[\w.]+(?:Error|Exception|Exit)|error|ERROR|E): \S|cause: Hash mismatch")
+
+
+_ADDRESS = re.compile(rb"`[^`\n]* @ (\w+(?:\+\w+)?://[^`\n]*)`")
+_NOT_FETCHED = re.compile(rb"Failed to fetch: `?([^\s`]+)")
 
 
 def lacks_dates(output: bytes) -> bool:
@@ -57,8 +65,13 @@ def lacks_dates(output: bytes) -> bool:
 
 
 def is_of_an_address(output: bytes) -> bool:
-    """Whether what could not be fetched is a requirement's own URL, which is no index of ours."""
-    return re.search(rb"`[^`\n]* @ \w+(?:\+\w+)?://[^`\n]*`", output) is not None
+    """Whether what could not be fetched is a requirement's own URL, which is no index of ours.
+
+    The project itself has the address of its folder; what its build requires comes from the index.
+    """
+    named = {url for url in _ADDRESS.findall(output) if not url.startswith(b"file:")}
+    fetched = _NOT_FETCHED.findall(output)
+    return bool(named.intersection(fetched) if fetched else named)
 
 
 def own_words(output: bytes) -> bytes:

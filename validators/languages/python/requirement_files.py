@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from posixpath import normpath
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -18,6 +19,11 @@ _UNUSUAL = re.compile(
     r"(lowest|oldest|min\w*|dev\w*|main|master|nightly|pre\w*|trunk|latest|docs?)"
 )
 """Factors of environments that install other versions than a user would."""
+
+_OTHER_INDEX = re.compile(
+    r"(-i\b|--index-url\b|--extra-index-url\b|-f\b|--find-links\b|--no-index\b)([\s=]*\S+)?"
+)
+_INCLUDED = re.compile(r"(?:-r|-c|--requirement|--constraint)[\s=]*(.+)")
 
 _SPECIAL = re.compile(r"constraint|(^|/)(py(thon)?)?[23]\.?\d{1,2}/")
 """Files that require nothing by themselves, or that are for one Python."""
@@ -176,6 +182,22 @@ def _expanded(path: str, files: Mapping[str, str], met: set[str]) -> Iterator[st
         else:
             target = _join(PurePosixPath(path).parent, match.group(1).strip())
             yield from _expanded(target, files, met)
+
+
+def from_elsewhere(path: str, files: Mapping[str, str], *, depth: int = 4) -> str | None:
+    """The first line of a requirements file, or of one that it includes, that wants something from
+    neither the index nor the tree: another index, a file outside. None when there is none."""
+    for line in map(str.strip, files.get(path, "").splitlines() if depth else ()):
+        if (match := _OTHER_INDEX.match(line)) is not None:
+            return match.group()
+        if (match := _INCLUDED.match(line)) is None:
+            continue
+        target = normpath(PurePosixPath(path).parent / match.group(1).strip())
+        if target.startswith(("../", "/")) or "://" in line:
+            return line
+        if (found := from_elsewhere(target, files, depth=depth - 1)) is not None:
+            return found
+    return None
 
 
 def _join(folder: PurePosixPath, name: str) -> str:

@@ -1,14 +1,30 @@
-"""What logs of real failed installs say. `logs/` holds what uv, pip's back-ends and apt printed."""
+"""What logs of real failed installs say. `logs/` holds what uv, pip's back-ends and apt printed,
+`messages/` what tests said in real runs (tests/validators/test_diagnosis.py causes them)."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from tests.validators.test_diagnosis import CAUSES
 from validators import infra
 from validators.languages.python import failures
-from validators.model import FailureClass, Outcome
+from validators.languages.python.as_of import fallback
+from validators.languages.python.symptoms import diagnose
+from validators.model import (
+    FailureClass,
+    Flaw,
+    Outcome,
+    Phase,
+    Recipe,
+    Run,
+    TestResult,
+    TestStatus,
+    Verdict,
+)
 
 LOGS = Path(__file__).parent / "logs"
+MESSAGES = Path(__file__).parent / "messages"
 
 CASES = {
     "package_not_found": (FailureClass.PACKAGE_NOT_FOUND, "never-there-0471"),
@@ -54,13 +70,60 @@ def test_the_guests_failures_are_not_the_machines(name: str) -> None:
 
 
 def test_every_log_is_of_a_case() -> None:
-    assert {path.stem for path in LOGS.iterdir()} == {*CASES, "index_down", "no_upload_dates"}
+    machine = {"index_down", "index_down_in_build", "no_upload_dates"}
+    assert {path.stem for path in LOGS.iterdir()} == {*CASES, *machine, "timed_out", "reuploaded"}
+    assert {path.stem for path in MESSAGES.iterdir()} == {*CAUSES}
 
 
-def test_an_index_that_is_down_is_the_machines_failure() -> None:
-    said = failures.own_words(_outcome("index_down").output)
+def test_every_class_has_a_real_log() -> None:
+    built = {expected for expected, _ in CASES.values()}
+    run = {expected.failure_class for _, expected in CAUSES.values()}
+    otherwise = {FailureClass.TIMED_OUT, FailureClass.REUPLOADED}  # told by no words: below
+    assert {*FailureClass} == built | run | otherwise
+
+
+def test_an_install_that_was_killed_said_nothing() -> None:
+    log = (LOGS / "timed_out.txt").read_bytes()
+    failure = failures.classify("resolve", Outcome(exit_code=137, output=log, timed_out=True))
+    assert (log, failure.failure_class) == (b"", FailureClass.TIMED_OUT)
+
+
+def test_what_a_resolver_fell_back_to_is_told_by_its_lock() -> None:
+    lock = (LOGS / "reuploaded.txt").read_text()
+    recipe = Recipe(language="python", python="3.12", cutoff_at=datetime(2022, 7, 1, tzinfo=UTC))
+    assert fallback(lock, recipe) == "pytest==3.5.1 for 2022-07-01"
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_a_real_message_tells_what_a_run_misses(name: str) -> None:
+    message = (MESSAGES / f"{name}.txt").read_text(encoding="utf-8")
+    result = TestResult(status=TestStatus.FAILED, message=message)
+    run = Run(
+        phase=Phase.AFTER,
+        attempt=1,
+        results={"tests/test_a.py::test_a": result},
+        outcome=Outcome(exit_code=1, output=b""),
+        image_digest="sha256:0",
+        started_at=datetime(2024, 5, 1, tzinfo=UTC),
+    )
+    verdict = Verdict(flaw=Flaw.NO_FAIL_TO_PASS, runs=(run,))
+    assert diagnose(verdict, {"tests/test_a.py": ""}) == CAUSES[name][1]
+
+
+@pytest.mark.parametrize("name", ["index_down", "index_down_in_build"])
+def test_an_index_that_is_down_is_the_machines_failure(name: str) -> None:
+    """Also where it is the project, by its address, that could not be built for that."""
+    said = failures.own_words(_outcome(name).output)
     assert infra.cause(said) is infra.Cause.INDEX_UNREACHABLE
     assert not failures.is_of_an_address(said)
+
+
+def test_a_requirements_own_address_is_told_from_the_index_that_its_build_needs() -> None:
+    log = _outcome("index_down_in_build").output
+    foreign = log.replace(b"file:///testbed", b"https://x.invalid/b.zip")
+    assert not failures.is_of_an_address(foreign)
+    assert failures.is_of_an_address(_outcome("url").output)
+    assert failures.is_of_an_address(_outcome("git").output)
 
 
 def test_an_index_without_upload_dates_is_no_failure_of_the_project() -> None:

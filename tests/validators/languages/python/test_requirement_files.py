@@ -64,3 +64,26 @@ def test_a_broken_tox_ini_tells_nothing() -> None:
 def test_tools_that_no_test_runs_are_left_out() -> None:
     wanted = requirements.without_tools(["Sphinx>=1", "pytest", "flake8", "types-PyYAML", "mock"])
     assert wanted == ("pytest", "mock")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("--index-url https://x.invalid/simple\nsix", "--index-url https://x.invalid/simple"),
+        ("six\n  --extra-index-url=https://x.invalid", "--extra-index-url=https://x.invalid"),
+        ("-i https://x.invalid", "-i https://x.invalid"),
+        ("-f wheels/", "-f wheels/"),
+        ("--no-index", "--no-index"),
+        ("-r more.txt", "--find-links=/mnt"),
+        ("-r ../../etc/passwd", "-r ../../etc/passwd"),
+        ("-c /etc/passwd", "-c /etc/passwd"),
+        ("-r https://x.invalid/r.txt", "-r https://x.invalid/r.txt"),
+        ("-r ../needs/../needs/needs.txt", None),  # a circle
+        ("--no-binary :all:\n--pre\nindex-url\nsix --hash=sha256:00\n-c gone.txt", None),
+    ],
+)
+def test_what_is_wanted_from_elsewhere_is_told_wherever_it_stands(
+    text: str, line: str | None
+) -> None:
+    files = {"needs/needs.txt": text, "needs/more.txt": "a\n--find-links=/mnt\n"}
+    assert requirements.from_elsewhere("needs/needs.txt", files) == line
