@@ -1,5 +1,6 @@
 """One database: how it is reached, how transactions begin."""
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -30,6 +31,9 @@ POOL_SIZE = 10
 
 TIES = 3
 """How often a transaction that lost a tie is begun anew before it is given up."""
+
+_FILE = "miner_file"
+"""Where a connection remembers its file: its path, and which file that was."""
 
 T = TypeVar("T")
 
@@ -189,7 +193,7 @@ def _engine(url: URL) -> Engine:
     return engine
 
 
-def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:
+def _prepare_sqlite(connection: DBAPIConnection, entry: ConnectionPoolEntry) -> None:
     cursor = connection.cursor()
     try:
         # Readers must not stop the writer; NORMAL is durable against kills, and consistent
@@ -197,8 +201,33 @@ def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) ->
         cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute("PRAGMA synchronous=NORMAL")
         cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute("PRAGMA database_list")
+        file = Path(cursor.fetchall()[0][2] or os.devnull)  # it has no name where it is no file
     finally:
         cursor.close()
+    entry.info[_FILE] = (file, _identity(file))
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """Which file that is, whatever its name; None when there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _refuse_what_is_gone(connection: Connection) -> None:
+    """ConfigError when the file was moved, deleted or replaced since it was opened.
+
+    SQLite would go on writing to what it holds open, and nobody would ever find that again.
+    """
+    file, opened = connection.info[_FILE]
+    if _identity(file) != opened:
+        raise ConfigError(
+            f"The database {file} was moved, deleted or replaced while it was in use; put it back "
+            "with its -wal file, then run this again."
+        )
 
 
 def _pragma(connection: Connection, words: str) -> None:
@@ -214,6 +243,8 @@ def _begin_sqlite(connection: Connection) -> None:
     # A transaction that reads first and writes later would fail with "database is locked" without
     # waiting, so writers take the lock at once; readers do not, or everything would queue.
     write = connection.get_execution_options().get("miner_write", False)
+    if write:
+        _refuse_what_is_gone(connection)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 

@@ -107,6 +107,23 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None
         assert opened.admin.status().pulls == 0
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_gone_while_it_is_used_is_told(tmp_path: Path, replaced: bool) -> None:
+    """SQLite itself would write on into nowhere."""
+    file = tmp_path / "miner.db"
+    upgrade(f"sqlite:///{file}")
+    with open_store(f"sqlite:///{file}") as database:
+        database.crawl.save_repo(repo(), now=NOW)
+        file.rename(tmp_path / "moved.db")
+        if replaced:
+            file.touch()
+        with pytest.raises(ConfigError) as error:
+            database.crawl.save_repo(repo(name="o/other"), now=NOW)
+        assert f"{file} was moved, deleted or replaced" in said(error)
+        (tmp_path / "moved.db").rename(file)
+        database.crawl.save_repo(repo(name="o/other"), now=NOW)
+
+
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
