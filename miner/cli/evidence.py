@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from miner.cli.recipes import TAIL_CHARS, tell_attempts
-from miner.cli.speech import say, table
+from miner.cli.speech import brief, say, table
 from miner.store import Evidence
 from miner.store.evidence import StoredExamination
 from validators.model import Attempt, Flaw, Run, TestResult, Verdict
@@ -93,7 +93,7 @@ def tell(found: Evidence) -> None:
     say(f"{found.instance_id}: {_standing(found)}")
     before = "before that " if found.is_instance else ""
     for rejection in found.rejections:
-        say(f"{before}rejected by {rejection.stage}: {rejection.gate} – {rejection.detail}")
+        say(f"{before}rejected by {rejection.stage}: {rejection.gate} – {brief(rejection.detail)}")
     if found.candidate is not None:
         candidate = found.candidate
         say(f"base {candidate.base_commit}, merged {candidate.merged_at:%Y-%m-%d}")
@@ -131,12 +131,12 @@ def _tell_build(attempts: Sequence[Attempt]) -> None:
 def _tell_verdict(verdict: Verdict) -> None:
     _tell_tests(verdict)
     if verdict.flaw is not None:
-        say(f"flaw: {verdict.flaw} – {verdict.detail}")
+        say(f"flaw: {verdict.flaw} – {brief(verdict.detail)}")
     for mark in verdict.marks:
         say(f"mark: {mark}")
     for run in verdict.runs:
         if run.flaw is not None or run.detail:
-            say(f"{_name(run)}: {run.detail}")
+            say(f"{_name(run)}: {brief(run.detail)}")
         if run.flaw in _LOG_TELLS:
             say(f"--- end of the log of {_name(run)}")
             say(_tail(run.outcome.output))

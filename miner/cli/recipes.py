@@ -11,7 +11,7 @@ from miner.cli.options import AuthorOption, JsonOption
 from miner.cli.options import author as known_author
 from miner.cli.recipe_files import beginning, document, read_recipe
 from miner.cli.repos import check_known, check_name, stranger
-from miner.cli.speech import complain, live, progress, say, say_json, table
+from miner.cli.speech import brief, complain, live, progress, say, say_json, table
 from miner.cli.stages import P2POption
 from miner.cli.trees import trees
 from miner.cli.wiring import House
@@ -197,7 +197,7 @@ def tell_tried(examination: Examination) -> None:
     say(f"{verdict.flaw or ACCEPTED}: {len(verdict.fail_to_pass)} FAIL_TO_PASS")
     if yours != ACCEPTED:
         detail = given.verdict.detail if given is not None and given.verdict is not None else ""
-        said = f"{yours} ({detail})" if detail else yours
+        said = f"{yours} ({brief(detail)})" if detail else yours
         say(f"your recipe: {said}{_instead(examination)}")
 
 

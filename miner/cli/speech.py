@@ -74,6 +74,12 @@ def printable(text: str) -> str:
     )
 
 
+def brief(text: str) -> str:
+    """One line of it: of a log's end the last, which names the error. Logs are told elsewhere."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return text.strip() if len(lines) < 2 else f"… {lines[-1]}"
+
+
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table on stdout; numbers to the right. Square brackets are text here, too."""
     drawn = Table(title=_plain_text(title, style="bold"), title_justify="left")

@@ -195,6 +195,16 @@ def test_a_candidate_that_waits_is_told_as_such(capsys: pytest.CaptureFixture[st
     assert "o__r-7: a candidate, not verified yet" in capsys.readouterr().out
 
 
+def test_the_end_of_a_log_in_a_detail_is_told_by_its_last_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = "before 1: running build_ext\ngcc -c a.c\nerror: gcc failed\n"
+    tell(evidence(Verdict(flaw=Flaw.BUILD_FAILED, detail=log)))
+    assert "flaw: build_failed – … error: gcc failed\n" in capsys.readouterr().out
+    tell(evidence(Verdict(flaw=Flaw.BUILD_FAILED, detail="one line")))
+    assert "flaw: build_failed – one line\n" in capsys.readouterr().out
+
+
 def test_a_rejection_of_before_is_told_as_such(capsys: pytest.CaptureFixture[str]) -> None:
     no = rejection(7, "build_failed", stage=Stage.VERIFY)
     tell(replace(evidence(Verdict(fail_to_pass=("a",))), rejections=(no,), is_instance=True))

@@ -194,7 +194,7 @@ def _system_library(
     packages = packages or [*stated(recipe, files)]
     if packages:
         return (replace(recipe, apt=(*recipe.apt, *packages)),)
-    return _less_of_the_project(recipe, problem, files)
+    return _sources_alone(recipe, files)  # a copy is built as well
 
 
 def _later_tools(

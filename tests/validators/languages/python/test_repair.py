@@ -83,6 +83,11 @@ def test_a_package_that_is_not_there_is_left_out() -> None:
     assert first.requirements == (".[test]", "mock>=99", "pytest")
 
 
+def test_a_header_that_nobody_knows_leaves_the_sources_alone() -> None:
+    (alone,) = _after(FailureClass.MISSING_SYSTEM_LIBRARY, "unac.h")
+    assert (alone.project_install, alone.apt) == (ProjectInstall.NONE, ())
+
+
 def test_what_the_projects_build_asks_for_in_vain_leaves_its_sources_alone() -> None:
     (alone,) = _after(FailureClass.PACKAGE_NOT_FOUND, "acme-build", step="project")
     assert (alone.project_install, alone.source_paths) == (ProjectInstall.NONE, ("src",))
