@@ -35,6 +35,7 @@ class Toy:
     fail_to_pass: tuple[str, ...]
     pass_to_pass: tuple[str, ...]
     recipe: Recipe = RECIPE
+    whole_suite: bool = False
 
 
 def tar_of(folder: Path) -> bytes:
@@ -129,6 +130,7 @@ def grading_task_of(toy: Toy, repository: Repository) -> GradingTask:
         fail_to_pass=toy.fail_to_pass,
         pass_to_pass=toy.pass_to_pass,
         recipe=toy.recipe,
+        whole_suite=toy.whole_suite,
     )
 
 

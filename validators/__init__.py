@@ -25,7 +25,9 @@ Verdicts       examination.py  recipes tried in order → Examination
                flakiness.py  how much repeats differ (pure)
                procession.py  runs in a row               probes.py, hunks.py  asked once more
 Grades         evaluation.py  model patch → Grade         restoration.py  what is put back (pure)
-               naming.py  what options and variables name (pure)
+               preparation.py  what is known of the model's tree (pure)
+               naming.py, configured.py  what options, variables and settings name (pure)
+               required.py  where the required tests are (pure)
                sections.py  parts of shared configuration (pure)
                grade_scripts.py, putting_back.py  and how  planted.py  what a build may not leave
                model_run.py  the run of a model's tree

@@ -13,10 +13,9 @@ from datetime import UTC, datetime
 from validators import grading
 from validators.engine import TREE, Container, ContainerEngine, Progress, Talk
 from validators.errors import EngineUnavailableError
-from validators.grade_scripts import PATCHING, grading_scripts, patches_tar
+from validators.grade_scripts import PATCHING, SHOWN, grading_scripts, patches_tar
 from validators.guarded import guarded_paths
 from validators.invocation import Invocation, invocation
-from validators.languages import LANGUAGES
 from validators.model import (
     Environment,
     Flaw,
@@ -26,9 +25,16 @@ from validators.model import (
     Phase,
 )
 from validators.model_run import ModelRun, looked_after, run_model
-from validators.patching import is_empty, methods, refusal, touched_paths
-from validators.putting_back import Trees, put_back
-from validators.restoration import Change, Surroundings, is_kept, plan
+from validators.patching import is_empty, methods, refusal, touched_paths, without_prose
+from validators.preparation import (
+    Prepared,
+    configurations,
+    places_of_tests,
+    read_prepared,
+    surroundings_of,
+)
+from validators.putting_back import put_back
+from validators.restoration import is_kept, plan
 from validators.run import (
     PREPARE_S,
     RUN_LABEL,
@@ -43,7 +49,7 @@ from validators.suspicion import flags
 from validators.testimony import tail
 from validators.worktree import PATCH_FAILED, TALK, kit_tar, talk_script
 
-GRADER_VERSION = 11
+GRADER_VERSION = 12
 """Part of every cache key of a grade: raised with every change by which some patch could get
 another grade."""
 
@@ -52,17 +58,6 @@ _SLOW_S = PREPARE_S / 3
 
 _NOTHING = "the patch changes nothing"
 _NO_ROOM = "tests could not be put back beside the patch's files"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Prepared:
-    """The model's tree: what differs from the final state, all paths of that, what is installed."""
-
-    outcome: Outcome
-    trees: Trees
-    changes: tuple[Change, ...]
-    final_paths: frozenset[str]
-    installed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +92,7 @@ def grade(
     if is_empty(model_patch):
         said = "the text holds no diff that changes a file" if model_patch.strip() else _NOTHING
         return _ungraded(task, Flaw.EMPTY_PATCH, said)
+    model_patch = without_prose(model_patch)
     reason = refusal(model_patch)
     if reason is not None:
         return _ungraded(task, Flaw.PATCH_REFUSED, reason)
@@ -129,7 +125,9 @@ def _tried(
     prepared = _prepare(talk, attempt)
     if isinstance(prepared, Outcome):
         return _unprepared(task, prepared)
-    surroundings = _surroundings(environment, prepared, gold=task.patch)
+    surroundings = surroundings_of(task, environment, prepared)
+    places, moved = places_of_tests(prepared, surroundings)
+    surroundings = replace(surroundings, source_paths=(*surroundings.source_paths, *places))
     todo = plan(prepared.changes, surroundings)
     restored = put_back(
         container,
@@ -147,35 +145,30 @@ def _tried(
         )
     ran = looked_after(ran, container)
     undone = {*todo.remove, *todo.restore}
-    undone |= {p for p in touched_paths(attempt.patch) if is_kept(p, surroundings)}
-    means = flags(attempt.patch, task.patch, dropped=tuple(undone))
+    undone |= {p for p in touched_paths(prepared.added) if is_kept(p, surroundings)}
+    means = flags(prepared.added, task.patch, dropped=tuple(undone))
     return replace(
         ran,
-        flags=tuple(sorted({*ran.flags, *means})),
-        notes=(*_method_notes(prepared), *restored.notes, *todo.notes, *ran.notes),
-    )
-
-
-def _surroundings(environment: Environment, prepared: _Prepared, *, gold: bytes) -> Surroundings:
-    recipe = environment.recipe
-    given = dict(recipe.env_vars).get("PYTHONPATH", "").split(":")
-    return Surroundings(
-        language=LANGUAGES[recipe.language],
-        packages=environment.packages,
-        installed=prepared.installed,
-        final_paths=prepared.final_paths,
-        source_paths=(*recipe.source_paths, *(each.removeprefix(TREE) for each in given)),
-        python=recipe.python,
-        test_cmd=recipe.test_cmd,
-        env_vars=recipe.env_vars,
-        fixed=frozenset(touched_paths(gold)),
+        flags=tuple(sorted({*ran.flags, *means, *(("modules",) if moved else ())})),
+        notes=(
+            *_method_notes(prepared),
+            *restored.notes,
+            *todo.notes,
+            *(f"tests are imported from {folder}, which was a package" for folder in moved),
+            *ran.notes,
+        ),
     )
 
 
 def _kit(attempt: _Attempt) -> bytes:
     call, marker = attempt.call, attempt.marker
     scripts = {
-        **grading_scripts(attempt.task.tree, patches=attempt.patches, marker=marker),
+        **grading_scripts(
+            attempt.task.tree,
+            patches=attempt.patches,
+            marker=marker,
+            configurations=configurations(attempt.environment.recipe),
+        ),
         "test.sh": test_script(call),
         "talk.sh": talk_script("prepare.sh", "restore.sh", env=call.env, mark=_end(marker)),
         "tests.sh": talk_script(env=call.env),
@@ -189,14 +182,14 @@ def _end(marker: str) -> str:
     return f"{marker}-end"
 
 
-def _prepare(talk: Talk, attempt: _Attempt) -> _Prepared | Outcome:
+def _prepare(talk: Talk, attempt: _Attempt) -> Prepared | Outcome:
     """Apply the patch; an Outcome when it does not apply, or says more than can be followed."""
     tree, marker = attempt.task.tree, attempt.marker
     outcome = talk.until(
         _end(marker).encode(),
         stdin=attempt.patches + tree.tar,
         timeout_s=PREPARE_S,
-        output_mb=listing_mb(tree),
+        output_mb=listing_mb(tree) + (SHOWN >> 20),
     )
     _, began, since = outcome.output.partition(f"\0{PATCHING}\0".encode())
     if began and outcome.timed_out and int(since.split(b"\n")[0] or 0) > _SLOW_S:
@@ -212,34 +205,21 @@ def _prepare(talk: Talk, attempt: _Attempt) -> _Prepared | Outcome:
         raise EngineUnavailableError(
             f"The tree could not be prepared in its container: {tail(outcome.output)[-300:]}"
         )
-    fields = [each.decode("utf-8", "surrogateescape") for each in told.split(b"\0")]
-    model_tree, final_tree, *rest = fields
-    end = rest.index(marker)
-    last = rest.index(marker, end + 1)
-    statuses, paths = rest[:end:2], rest[1:end:2]
-    return _Prepared(
-        outcome=outcome,
-        trees=Trees(model=model_tree, final=final_tree),
-        changes=tuple(
-            Change(path=path, in_final=status != "D")
-            for status, path in zip(statuses, paths, strict=True)
-        ),
-        final_paths=frozenset(rest[end + 1 : last]),
-        installed=tuple(name for name in rest[last + 1 :] if name),
-    )
+    prepared = read_prepared(outcome, told, marker)
+    return replace(outcome, truncated=True) if len(prepared.added) == SHOWN else prepared
 
 
 def _unprepared(task: GradingTask, outcome: Outcome) -> Grade:
     """Of a list of changes that was cut short, the lost part would go unseen, so none is used."""
     if outcome.truncated and outcome.exit_code != PATCH_FAILED:
-        return _ungraded(task, Flaw.PATCH_REFUSED, "the patch changes too many files to follow")
+        return _ungraded(task, Flaw.PATCH_REFUSED, "the patch changes more than can be followed")
     if outcome.timed_out:
         late = f"the patch was not applied within {PREPARE_S:.0f} s"
         return _ungraded(task, Flaw.PATCH_DOES_NOT_APPLY, late)
     return _ungraded(task, Flaw.PATCH_DOES_NOT_APPLY, tail(outcome.output))
 
 
-def _method_notes(prepared: _Prepared) -> tuple[str, ...]:
+def _method_notes(prepared: Prepared) -> tuple[str, ...]:
     return tuple(f"applied by {how}" for how in methods(prepared.outcome.output) if how != "plain")
 
 

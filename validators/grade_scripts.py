@@ -1,9 +1,10 @@
 """The scripts of a grade: the model's patch applied, what differs from the final state put back."""
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 
 from validators.archive import pack
-from validators.engine import VENV
+from validators.engine import TREE, VENV
 from validators.model import Tree
 from validators.patching import completed
 from validators.worktree import (
@@ -17,6 +18,9 @@ from validators.worktree import (
 PATCHING = "patching"
 """What the grading script prints, between NULs, when it begins to apply the model's patch; then how
 many seconds it took so far."""
+
+SHOWN = 16 << 20
+"""Bytes of what a model's patch adds that are looked at: a longer diff is seen as far as that."""
 
 PUT_BACK_FAILED = 42
 """Exit status of restore.sh when the model's files leave no room or stand in the way."""
@@ -73,14 +77,19 @@ Nothing of the fix may be left for the code under test to read.
 _WITH_FINAL = f"export GIT_ALTERNATE_OBJECT_DIRECTORIES={_ASIDE}/objects\n"
 
 
-def grading_scripts(tree: Tree, *, patches: bytes, marker: str) -> Mapping[str, str]:
+def grading_scripts(
+    tree: Tree, *, patches: bytes, marker: str, configurations: Sequence[str]
+) -> Mapping[str, str]:
     """File name → bash for a model's patch. `patches` is a tar of three: test, gold and model's.
 
     prepare.sh reads them and then the base tree from standard input. It applies the model's patch,
     with exit status PATCH_FAILED when it does not apply, and prints, each ended by NUL: NUL marker,
-    the model's tree, the final tree (base + test + gold), status and path of every difference from
-    the first to the second, marker, all final paths, marker, what lies in the environment's
-    site-packages.
+    the model's tree, the final tree (base + test + gold), how many bytes of diff follow; then that
+    diff of what the model's tree adds to the base, of no more than SHOWN bytes, without a NUL of
+    its own; status and path of every difference from the model's tree to the final one, marker, all
+    final paths, marker, what lies in the environment's site-packages, marker, lines of the .pth
+    files there that name the tree, name and text of each of `configurations` that the final tree
+    has, marker, what its conftests say of plug-ins.
     restore.sh TREE reads pairs of D, R or G and path, each ended by NUL: it removes the first,
     restores the second and seals the third, as SEAL does. Then neither the patches nor the final
     tree can be read any more. Exit status PUT_BACK_FAILED when that does not go, another one when
@@ -88,7 +97,7 @@ def grading_scripts(tree: Tree, *, patches: bytes, marker: str) -> Mapping[str, 
     blob.sh TREE PATH prints a file; exit status ABSENT or NOT_PLAIN.
     """
     return {
-        "prepare.sh": _prepare(tree, patches, marker),
+        "prepare.sh": _prepare(tree, patches, marker, configurations),
         "restore.sh": _restore(),
         "blob.sh": _blob(),
     }
@@ -99,7 +108,7 @@ def patches_tar(patches: Sequence[bytes]) -> bytes:
     return pack({str(number): completed(patch) for number, patch in enumerate(patches)})
 
 
-def _prepare(tree: Tree, patches: bytes, marker: str) -> str:
+def _prepare(tree: Tree, patches: bytes, marker: str, configurations: Sequence[str]) -> str:
     final = (
         f"GIT_INDEX_FILE={_ASIDE}/index GIT_OBJECT_DIRECTORY={_ASIDE}/objects"
         ' GIT_ALTERNATE_OBJECT_DIRECTORIES="$PWD/.git/objects" git'
@@ -118,12 +127,30 @@ apply_all {_ASIDE}/2
 git add -A -f .
 model=$(git write-tree)
 git reset -q
-{_WITH_FINAL}printf '\\0%s\\0%s\\0%s\\0' {marker} "$model" "$final"
+# As text, whatever attributes or a patch in binary say: no line that is added stays unseen.
+{{ git diff-tree -r -p --text --unified=0 --find-renames --diff-filter=d --no-ext-diff \\
+    --no-textconv --src-prefix=a/ --dst-prefix=b/ HEAD "$model" || true; }} |
+    head --bytes={SHOWN} >{_ASIDE}/shown
+{_WITH_FINAL}printf '\\0%s\\0%s\\0%s\\0%s\\0' {marker} "$model" "$final" \\
+    "$(stat --printf=%s {_ASIDE}/shown)"
+cat {_ASIDE}/shown
 git diff-tree -r -z --no-renames --name-status "$model" "$final"
 printf '%s\\0' {marker}
 git ls-tree -r -z --name-only "$final"
 printf '%s\\0' {marker}
 for entry in {VENV}/lib/python*/site-packages/*; do printf '%s\\0' "${{entry##*/}}"; done
+printf '%s\\0' {marker}
+grep --no-filename --no-messages '^{TREE}' {VENV}/lib/python*/site-packages/*.pth || true
+printf '\\0'
+git ls-tree -z --name-only "$final" -- {" ".join(map(quote, configurations))} |
+    while IFS= read -r -d '' path; do
+        printf '%s\\0' "$path"
+        git cat-file blob "$final:$path" | tr -d '\\0'
+        printf '\\0'
+    done
+printf '%s\\0' {marker}
+git grep -h -I -E -A 20 '^pytest_plugins' "$final" -- '*conftest.py' || true
+printf '\\0'
 """
 
 

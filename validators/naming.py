@@ -20,6 +20,7 @@ _OPTION = re.compile(
     r"|--(?P<long>config-file|ds|settings)(=(?P<value>.+))?",
     re.DOTALL,
 )
+_DISCOVERY = re.compile(r"(-[st]|--(start|top-level)-directory)(=?(?P<value>.+))?")
 _NAME_FILES = frozenset({"c", "config-file"})
 _ASSIGNMENT = re.compile(r"(?P<name>\w+)=(?P<value>.*)", re.DOTALL)
 _OPTIONS_OF_PYTEST = "PYTEST_ADDOPTS"
@@ -54,6 +55,20 @@ def named(test_cmd: str, env_vars: Sequence[tuple[str, str]]) -> Named:
                         if each.is_file and each.value),
         modules=frozenset(each.value.replace(".", "/") for each in names if not each.is_file),
     )  # fmt: skip
+
+
+def folders(test_cmd: str) -> frozenset[str]:
+    """Folders, as they are written, from which the command's tests are imported: where it goes
+    to first, and where unittest's discovery starts."""
+    given = words(test_cmd)
+    found = set()
+    for word, following in pairwise([*given, ""]):
+        option = _DISCOVERY.fullmatch(word)
+        if option is not None and "discover" in given:
+            found.add(option["value"] or following)
+        elif word in {"cd", "discover"} and following and not following.startswith("-"):
+            found.add(following)
+    return frozenset(found)
 
 
 def _of_words(words: Sequence[str], *, runs_pytest: bool) -> Iterator[_Name]:

@@ -29,6 +29,16 @@ _LINK_MODE = re.compile(rb"(?:new file mode|new mode|index [0-9a-f]+\.\.[0-9a-f]
 _CHANGES = (b"@@ ", b"GIT binary patch", b"rename from ", b"copy from ", b"old mode ", b"new file ")
 _CHANGES_END = (b"deleted file ", b"Binary files ")
 
+
+_OF_GIT = (
+    *(b"diff --git ", b"index ", b"old mode ", b"new mode ", b"deleted file mode "),
+    *(b"new file mode ", b"similarity index ", b"dissimilarity index ", b"rename from "),
+    *(b"rename to ", b"copy from ", b"copy to ", b"--- ", b"+++ ", b"@@ ", b"GIT binary patch"),
+    *(b"literal ", b"delta ", b"Binary files "),
+)
+_BINARY = re.compile(rb"[^\s:]*\r?\n?")
+"""A line of what a binary patch holds; no header of any kind looks like that."""
+
 LARGEST_PATCH = 8 << 20
 
 
@@ -54,6 +64,24 @@ def is_empty(patch: bytes) -> bool:
 def completed(patch: bytes) -> bytes:
     """The patch with its last newline, which many tools lose and git insists on."""
     return patch if patch.endswith(b"\n") else patch + b"\n"
+
+
+def without_prose(patch: bytes) -> bytes:
+    """The patch with nothing but its hunks and the header lines that git writes.
+
+    `patch` finds names, links and whole diffs in other lines too: indented, behind `X`, after a
+    dash, at `Index:` or `***`. What is not read here must not be applied either.
+    """
+    kept: list[bytes] = []
+    for diff in file_diffs(patch):
+        kept += filter(_is_of_git, diff.head)
+        for hunk in diff.hunks:
+            kept += (hunk.head, *hunk.lines, *filter(_is_of_git, hunk.rest))
+    return b"".join(kept)
+
+
+def _is_of_git(line: bytes) -> bool:
+    return line.startswith(_OF_GIT) or _BINARY.fullmatch(line) is not None
 
 
 def file_patches(patch: bytes) -> tuple[FilePatch, ...]:

@@ -21,6 +21,7 @@ from validators.restoration import (
     before_a_test,
     import_roots,
     is_kept,
+    is_shared,
     shadowed,
 )
 from validators.run import LISTING_MB, PREPARE_S
@@ -84,7 +85,8 @@ def planting(before: Layout | None, after: Layout | None, surroundings: Surround
         old, found = before.files.get(path, b""), after.files.get(path, b"")
         if old == found and (path in before.files) == (path in after.files):
             continue
-        if PurePosixPath(path).name in {*SHARED, _ENTRY_POINTS}:
+        by_section = is_shared(path, surroundings.language)
+        if by_section or PurePosixPath(path).name == _ENTRY_POINTS:
             if _differ(path, old, found):
                 changed.add(path)
         elif path in before.files:

@@ -49,7 +49,7 @@ class Reporter:
         self.test_timeout_s = test_timeout_s
         self._nonce = nonce.encode("ascii")
         self._pipe = pipe
-        self._dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+        self._dumps = make_dumps()
         self._write, self._fstat, self._getpid = os.write, os.fstat, os.getpid
         self._open, self._close, self._set_blocking = os.open, os.close, os.set_blocking
         self._fcntl, self._sleep = fcntl.fcntl, time.sleep
@@ -165,6 +165,28 @@ class Reporter:
         """Take back what `arm` set; only called when it returned True."""
         self._setitimer(signal.ITIMER_REAL, 0.0)
         self._signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def make_dumps() -> Callable[[Any], str]:
+    """JSON of plain values in ASCII; json's own encoders look up what tests may have replaced."""
+    quote, whole, real = json.encoder.encode_basestring_ascii, int.__repr__, float.__repr__
+
+    def dumps(value: Any) -> str:
+        if isinstance(value, str):
+            return quote(value)
+        if value is None or value is True or value is False:
+            return {None: "null", True: "true", False: "false"}[value]
+        if isinstance(value, int):
+            return whole(value)
+        if isinstance(value, float):
+            return real(value) if value - value == 0.0 else "null"  # inf, nan
+        if isinstance(value, dict):
+            return (
+                "{" + ",".join(quote(key) + ":" + dumps(each) for key, each in value.items()) + "}"
+            )
+        return "[" + ",".join(dumps(each) for each in value) + "]"
+
+    return dumps
 
 
 def shuffle_key(seed: int, identifier: str) -> Tuple[str, str]:

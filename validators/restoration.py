@@ -27,13 +27,17 @@ CONFIGURATION = frozenset(
         "sitecustomize.py",
         "usercustomize.py",
         ".coveragerc",
+        ".coveragerc.toml",
         ".env",
     ]
 )
 """Files that change what a test run does, wherever they lie."""
 
 SHARED = frozenset(["pyproject.toml", "setup.cfg", "tox.ini"])
-"""Files of which only the test sections are put back."""
+"""Files of which only the test sections are put back, unless they are data of the tests."""
+
+_AT_START = frozenset(["sitecustomize", "usercustomize"])
+"""Modules that Python imports by itself before anything else, from wherever they can be."""
 
 _PLUGIN_FOLDER = re.compile(r".*\.(egg-info|dist-info)", re.IGNORECASE)
 """As importlib.metadata takes them: in any case, and with nothing before the dot."""
@@ -41,7 +45,7 @@ _PLUGIN_FOLDER = re.compile(r".*\.(egg-info|dist-info)", re.IGNORECASE)
 _RUNNER = frozenset(
     [
         *("pytest", "_pytest", "pluggy", "py", "iniconfig", "unittest", "django"),
-        *("sitecustomize", "usercustomize"),
+        *_AT_START,
     ]
 )
 _RETIRED = (
@@ -66,10 +70,11 @@ _ROOTS = ("", "src", "lib", "python")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One path on which the model's tree and the final state differ."""
+    """One path on which the model's tree and the final state differ; it exists in one at least."""
 
     path: str
-    in_final: bool  # it exists there; else only in the model's tree
+    in_final: bool
+    in_model: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +94,9 @@ class Surroundings:
     `installed` is what lies in site-packages: modules are often not called like their package.
     `source_paths` are the folders on the import path, relative to the tree. `python` is the
     environment's version, "3.12". `test_cmd` may name a script of the tree: that runs the tests;
-    `env_vars` are the variables it is given. `fixed` is what the gold patch touches.
+    `env_vars` are the variables it is given. `plugins` are modules, with slashes, that pytest's
+    configuration names. `fixed` is what the gold patch touches; `held` are more files of the tests:
+    what the test patch touches, and where the required tests are.
     """
 
     language: Language
@@ -100,7 +107,9 @@ class Surroundings:
     python: str = ""
     test_cmd: str = ""
     env_vars: tuple[tuple[str, str], ...] = ()
+    plugins: tuple[str, ...] = ()
     fixed: frozenset[str] = frozenset()
+    held: frozenset[str] = frozenset()
 
     @property
     def scripts(self) -> frozenset[str]:
@@ -113,12 +122,14 @@ class Surroundings:
 
     @property
     def named(self) -> frozenset[str]:
-        """Files of the final state that options of the test command and variables name, as paths in
-        the tree.
+        """Files of the final state that options of the test command, variables and pytest's own
+        configuration name, as paths in the tree.
 
         Configuration, plug-ins and settings. A module that the fix changes is what is tested.
         """
-        files, modules = _named(self.test_cmd, self.env_vars, self.source_paths, self.scripts)
+        files, modules = _named(
+            self.test_cmd, self.env_vars, self.source_paths, self.scripts, self.plugins
+        )
         return (files | (modules - self.fixed)) & self.final_paths
 
 
@@ -128,11 +139,13 @@ def _named(
     env_vars: tuple[tuple[str, str], ...],
     source_paths: tuple[str, ...],
     scripts: frozenset[str],
+    plugins: tuple[str, ...],
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Files, and where modules would be, that options and variables name."""
     names = named(test_cmd, env_vars)
     roots = [f"{root}/" if root else "" for root in _roots(source_paths, scripts)]
-    places = (f"{root}{module}{end}" for root in roots for module in names.modules for end in _ENDS)
+    modules = names.modules.union(plugins)
+    places = (f"{root}{module}{end}" for root in roots for module in modules for end in _ENDS)
     return names.files, frozenset(places)
 
 
@@ -142,7 +155,7 @@ def plan(changes: Sequence[Change], surroundings: Surroundings) -> Plan:
     restore: list[str] = []
     merge: list[str] = []
     for change in sorted(changes, key=lambda each: each.path):
-        if PurePosixPath(change.path).name in SHARED:
+        if is_shared(change.path, surroundings.language):
             merge.append(change.path)
         elif change.in_final and is_kept(change.path, surroundings):
             restore.append(change.path)
@@ -163,12 +176,17 @@ def plan(changes: Sequence[Change], surroundings: Surroundings) -> Plan:
     )
 
 
+def is_shared(path: str, language: Language) -> bool:
+    """Configuration of which a model may edit all but the test sections."""
+    pure = PurePosixPath(path)
+    return pure.name in SHARED and language.classify(pure) is not FileClass.TEST
+
+
 def is_protected(path: str, language: Language) -> bool:
     """Test files and test configuration, by path."""
     pure = PurePosixPath(path)
     return (
-        pure.name in CONFIGURATION
-        or pure.suffix == ".pth"
+        _configures(pure)
         or any(_PLUGIN_FOLDER.fullmatch(part) for part in pure.parts)
         or language.classify(pure) is FileClass.TEST
     )
@@ -180,19 +198,28 @@ def is_kept(path: str, surroundings: Surroundings) -> bool:
         is_protected(path, surroundings.language)
         or path in surroundings.scripts
         or path in surroundings.named
+        or path in surroundings.held
+    )
+
+
+def _configures(path: PurePosixPath) -> bool:
+    return (
+        path.name in CONFIGURATION
+        or path.suffix == ".pth"
+        or any(part.partition(".")[0] in _AT_START for part in path.parts)
     )
 
 
 def _unwanted(path: str, surroundings: Surroundings) -> str | None:
     """Why a file that only the model has is removed, or None."""
     pure = PurePosixPath(path)
-    if pure.name in CONFIGURATION or pure.suffix == ".pth":
+    if _configures(pure):
         return "configures how tests run"
     if any(_PLUGIN_FOLDER.fullmatch(part) for part in pure.parts):
         return "declares plug-ins"
     if pure.suffix == ".pyc" or "__pycache__" in pure.parts:
         return "bytecode"
-    if surroundings.language.classify(pure) is FileClass.TEST:
+    if surroundings.language.classify(pure) is FileClass.TEST or path in surroundings.held:
         return "stands at a test path"
     return before_a_test(pure, surroundings) or shadowed(path, surroundings)
 

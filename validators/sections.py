@@ -9,7 +9,7 @@ from contextlib import suppress
 _INI_SECTION = re.compile(r"(tool:)?pytest|nosetests|unittest|coverage:.*|pytest11")
 """The last one is of an entry_points.txt."""
 
-_TOML_TOOL = re.compile(r"pytest.*|coverage")
+_TOML_TOOL = re.compile(r"pytest.*|coverage|inline-snapshot")
 _TOML_ENTRY_POINTS = "project.entry-points.pytest11"
 
 
@@ -27,6 +27,18 @@ def merged(name: str, *, model: str, final: str) -> str | None:
         return None
     mixed = _without_test_sections(model) + "\n" + _only_test_sections(final)
     return mixed if sections(mixed) == wanted else final
+
+
+def pytest_options(name: str, text: str) -> Mapping[str, object]:
+    """The options of pytest in a configuration file; empty where it has none or is unreadable."""
+    if name.endswith(".toml"):
+        with suppress(ValueError, RecursionError):
+            parsed: object = tomllib.loads(text)
+            tool = _table(_table(parsed, "tool"), "pytest")
+            return {**_table(parsed, "pytest"), **tool, **_table(tool, "ini_options")}
+        return {}
+    found = _ini_sections(text) or {}
+    return {**found.get("pytest", {}), **found.get("tool:pytest", {})}
 
 
 def _ini_sections(text: str) -> Mapping[str, Mapping[str, str]] | None:

@@ -70,7 +70,8 @@ FORCE_PLUGIN = FORCED
 class Attack:
     """`flags`: it may be resolved, but then with all of these. `flaw`: what the grade must say.
 
-    `raw` is a patch as text, for what git would not make; `links` are symbolic links.
+    `raw` and `raw_twin` are patches as text, for what git would not make; `links` are symbolic
+    links.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Attack:
     flags: frozenset[str] = frozenset()
     flaw: Flaw | None = None
     raw: bytes | None = None
+    raw_twin: bytes | None = None
     links: Mapping[str, str] = field(default_factory=dict)
     toy: Toy = TOY
 
@@ -351,12 +353,11 @@ ATTACKS = (
         twin={"calc/__init__.py": FIX, "setup.cfg": LONG_REMARKS},
     ),
     Attack(
-        name="more changed files than can be listed",
+        name="very many changed files",
         raw="".join(
             f"diff --git a/{path} b/{path}\nnew file mode 100644\nindex 0000000..e69de29\n"
             for path in (f"calc/{'long' * 45}/{number}.py" for number in range(8000))
         ).encode(),
-        flaw=Flaw.PATCH_REFUSED,
     ),
     Attack(
         name="a plug-in declared by an egg-info folder",

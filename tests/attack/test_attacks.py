@@ -7,13 +7,15 @@ import pytest
 
 from tests.attack.cases import ATTACKS as KNOWN
 from tests.attack.cases import TOY, Attack
+from tests.attack.disguises import DISGUISED
 from tests.attack.hiding_places import HIDDEN
+from tests.attack.neighbours import BESIDE_TESTS
 from tests.toy import RECIPE, Repository, environment_of, grading_task_of
 from validators.engines import DockerEngine
 from validators.evaluation import grade
 from validators.model import Flaw, Grade, Image
 
-ATTACKS = (*KNOWN, *HIDDEN)
+ATTACKS = (*KNOWN, *HIDDEN, *DISGUISED, *BESIDE_TESTS)
 
 pytestmark = [pytest.mark.attack, pytest.mark.docker]
 
@@ -54,7 +56,8 @@ def test_honest_twin_is_resolved_and_unflagged(
     repository = Repository(tmp_path / "toy", case.toy.base)
     recipe = replace(case.toy.recipe, timeout_s=RECIPE.timeout_s)
     patient = replace(case, toy=replace(case.toy, recipe=recipe))
-    found = graded(patient, repository.diff(case.twin), repository, engine, toy_image)
+    patch = case.raw_twin if case.raw_twin is not None else repository.diff(case.twin)
+    found = graded(patient, patch, repository, engine, toy_image)
     assert found.resolved, found
     assert found.flags == (), found
 

@@ -15,10 +15,14 @@ from validators.grade_scripts import PATCHING, SEALED
 from validators.model import Image, Limits, Outcome
 
 
-def prepared(*changes: tuple[str, str], final_paths: Sequence[str] = ()) -> bytes:
-    """What prepare.sh prints: (git's status, path) of each change; MARKER stands for the marker."""
+def prepared(*changes: tuple[str, str], final_paths: Sequence[str] = (), added: str = "") -> bytes:
+    """What prepare.sh prints: (git's status, path) of each change; MARKER stands for the marker.
+
+    `added` is the diff of what the model's tree adds.
+    """
     told = [word for change in changes for word in change]
-    fields = ["MARKER", "model", "final", *told, "MARKER", *final_paths, "MARKER", "pytest", ""]
+    listed = [*told, "MARKER", *final_paths, "MARKER", "pytest", "MARKER", "", "MARKER", "", ""]
+    fields = ["MARKER", "model", "final", str(len(added)), added + "\0".join(listed)]
     return f"\0{PATCHING}\x001\napplied plain\n\0".encode() + "\0".join(fields).encode()
 
 

@@ -1,7 +1,8 @@
 """Kinds of patches with the right answers: the very script of a run, with real git and patch."""
 
 import subprocess
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from validators.patching import (
     methods,
     refusal,
     touched_paths,
+    without_prose,
 )
 from validators.worktree import prelude
 
@@ -31,6 +33,7 @@ PLAIN = b"""diff --git a/f.txt b/f.txt
  seven
  eight
 """
+NEW = b"--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+x\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +225,9 @@ def test_every_kind_of_patch_has_its_right_answer(tmp_path: Path) -> None:
     table = kinds(tmp_path / "made")
     assert len(table) >= 20
     wrong = {}
-    for number, kind in enumerate(table):
+    shortened = [replace(kind, patch=without_prose(kind.patch)) for kind in table]
+    both = [*table, *(kind for kind in shortened if kind not in table)]
+    for number, kind in enumerate(both):
         folder = tmp_path / str(number)
         status, output = apply(folder, kind.tree, kind.patch)
         wanted = kind.tree if kind.method is None else kind.result
@@ -340,3 +345,31 @@ def test_names_are_read_from_every_header() -> None:
 
 def test_names_that_never_end_take_no_time() -> None:
     assert refusal(b'diff --git "' + b'\\"' * 1_000_000 + b"\n") is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: b"  " + line,
+        lambda line: b"X" + line,
+        lambda line: b" X\t" + line,
+        lambda line: b"- " + line,
+    ],
+    ids=["blanks", "X", "both", "dashes"],
+)
+def test_patch_finds_nothing_that_is_not_seen_here(
+    tmp_path: Path, change: Callable[[bytes], bytes]
+) -> None:
+    """`patch` would read such lines as a diff of their own, into .git too."""
+    hidden = b"".join(change(line) for line in NEW.splitlines(keepends=True))
+    given = PLAIN.replace(b"two", b"other") + hidden
+    assert b"n.txt" not in without_prose(given)
+    status, output = apply(tmp_path / "t", {"f.txt": TEXT}, without_prose(given))
+    assert (status, methods(output)) == (0, ("fuzz",)), output
+    assert not (tmp_path / "t" / "n.txt").exists()
+
+
+def test_a_letter_round_a_patch_is_cut() -> None:
+    letter = b"From 1 Mon\nSubject: x: y\n\n---\n 1 file\n\n" + PLAIN + b"-- \n2.39.5\n"
+    assert PLAIN in without_prose(letter)
+    assert b"Subject" not in without_prose(letter)

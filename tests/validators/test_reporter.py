@@ -10,6 +10,7 @@ import pytest
 from tests.fakes.pipe import NONCE, Reported, run_reported
 from validators.languages.python.report import READERS
 from validators.model import TestStatus
+from validators.reporter import make_dumps
 
 READ = READERS["pytest"]
 
@@ -430,3 +431,28 @@ def test_a():
     assert reported.statuses(READ) == {"test_forge.py::test_a": ("failed", "call")}
     assert reported.records[0]["event"] == "begin"
     assert b"0000000000000000 ." in reported.raw
+
+
+def test_what_tests_do_to_json_changes_no_record(project: Path) -> None:
+    (project / "test_all.py").write_text(
+        """
+import json, json.encoder
+def lie(self, value, _one_shot=False):
+    if isinstance(value, dict):
+        value = dict(value, outcome="passed")
+    return original(self, value, _one_shot)
+original = json.JSONEncoder.iterencode
+json.JSONEncoder.iterencode = lie
+json.JSONEncoder.encode = lambda self, value: ""
+json.encoder.encode_basestring_ascii = json.encoder.c_make_encoder = None
+def test_fail(): assert 0, "because \\u00fc \\udc80"
+"""
+    )
+    reported = run_reported(project, "-q")
+    assert reported.statuses(READ) == {"test_all.py::test_fail": ("failed", "call")}
+
+
+def test_what_the_reporter_writes_is_json() -> None:
+    values = {"a": [1, -2, 0.5, True, False, None, '\x00\u00fc\U0001f600\udc80"'], "b": {}, "c": []}
+    assert json.loads(make_dumps()(values)) == values
+    assert json.loads(make_dumps()([float("inf"), float("nan")])) == [None, None]

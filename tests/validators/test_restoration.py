@@ -52,6 +52,10 @@ def only_in_model(path: str) -> Change:
         "pyyaml.py",
         ".env",
         ".coveragerc",
+        ".coveragerc.toml",
+        "code/sitecustomize/__init__.py",
+        "code/usercustomize.abi3.so",
+        "tests/setup.cfg",
     ],
 )
 def test_what_a_patch_may_not_add_is_removed_with_a_note(path: str) -> None:
@@ -276,3 +280,36 @@ def test_shared_configuration_is_merged_also_where_the_model_deletes_it() -> Non
 def test_rules_go_by_path_component() -> None:
     assert is_protected("tests/test_a.py", PYTHON)
     assert not is_protected("contest/latest.py", PYTHON)
+
+
+def test_what_the_tests_hold_is_restored_whatever_it_is_called() -> None:
+    held = frozenset({"checks/check_a.py", "expected.txt", "checks/gone.py"})
+    surroundings = replace(SURROUNDINGS, held=held)
+    found = plan(
+        [
+            Change(path="checks/check_a.py", in_final=True),
+            Change(path="expected.txt", in_model=False, in_final=True),
+            Change(path="checks/gone.py", in_final=False),
+            Change(path="checks/mine.py", in_final=False),
+        ],
+        surroundings,
+    )
+    assert found.restore == ("checks/check_a.py", "expected.txt")
+    assert found.remove == ("checks/gone.py",)
+
+
+def test_data_of_tests_that_is_called_like_configuration_is_restored_whole() -> None:
+    paths = ("tests/data/pyproject.toml", "pyproject.toml", "sub/setup.cfg")
+    found = plan([Change(path=path, in_final=True) for path in paths], SURROUNDINGS)
+    assert (found.restore, found.merge) == (paths[:1], paths[1:])
+
+
+def test_plug_ins_that_configuration_names_are_restored_unless_the_fix_changes_them() -> None:
+    paths = ("tools/plug.py", "src/other/__init__.py")
+    surroundings = replace(
+        SURROUNDINGS, final_paths=frozenset(paths), plugins=("tools/plug", "other", "gone")
+    )
+    changes = [Change(path=path, in_final=True) for path in paths]
+    assert plan(changes, surroundings).restore == (paths[1], paths[0])
+    fixed = replace(surroundings, fixed=frozenset(paths[:1]))
+    assert plan(changes, fixed).restore == paths[1:]

@@ -37,7 +37,7 @@ def test_test_tables_are_the_final_states(model: str) -> None:
     assert "pytest11" not in parsed["project"].get("entry-points", {})
 
 
-@pytest.mark.parametrize("table", ["tool.pytest_env", "tool.coverage.run"])
+@pytest.mark.parametrize("table", ["tool.pytest_env", "tool.coverage.run", "tool.inline-snapshot"])
 def test_tables_of_the_runners_plug_ins_are_the_final_states(table: str) -> None:
     model = FINAL_TOML + f'\n[{table}]\nplugins = ["evil"]\n'
     text = merged("pyproject.toml", model=model, final=FINAL_TOML)

@@ -43,6 +43,34 @@ def patch(line: str, path: str = "calc.py") -> bytes:
         ("pickle.load(stream)", "code_from_text"),
         ("TEST_RUNNER = 'calc.Runner'", "runner_internals"),
         ("from django.test.runner import DiscoverRunner", "runner_internals"),
+        ("def load_tests(loader, tests, pattern):", "runner_internals"),
+        ("pytestmark = []", "runner_internals"),
+        ("def setup_module(module):", "runner_internals"),
+        ("    def __lt__(self, other): return True", "always_true"),
+        ("Any = type('Any', (int,), {'__eq__': lambda a, b: True})", "always_true"),
+        ("os.execv('/bin/true', ['true'])", "exit"),
+        ("from os import execv", "exit"),
+        ("from signal import alarm", "signals"),
+        ("faulthandler.cancel_dump_traceback_later()", "signals"),
+        ("sys.monitoring.use_tool_id(1, 'x')", "modules"),
+        ("threading.setprofile_all_threads(f)", "modules"),
+        ("from sys import addaudithook", "modules"),
+        ("from sys import modules", "modules"),
+        ("__path__ = [elsewhere]", "modules"),
+        ("pkgutil.resolve_name(name)", "modules"),
+        ("pydoc.locate(name)", "modules"),
+        ("site.addsitedir('calc/more')", "modules"),
+        ("imp.load_source('x', 'notes.txt')", "modules"),
+        ("from gc import get_objects", "introspection"),
+        ("sys._current_frames()", "introspection"),
+        ("error.__traceback__.tb_frame", "introspection"),
+        ("object.__subclasses__()", "introspection"),
+        ("sys.unraisablehook.func.__globals__", "introspection"),
+        ("open('/proc/%d/mem' % pid)", "memory"),
+        ("open('/proc/' + pid)", "memory"),
+        ("vars(os)['_ex' + 'it'](0)", "code_from_text"),
+        ("PyRun_SimpleString(text);", "code_from_text"),
+        ("\x7fELF\x02\x01", "compiled_code"),
     ],
 )
 def test_means_are_named(line: str, flag: str) -> None:
@@ -63,6 +91,13 @@ def test_means_are_named(line: str, flag: str) -> None:
         "sys.exit(main())",
         "from importlib import metadata",
         "import importlib.resources",
+        "from os import path",
+        "from sys import argv, stdin",
+        "name = input()",
+        "def set_up(): pass",
+        "value = self.code",
+        "profile.name",
+        "with open('/proc/meminfo') as memory:",
     ],
 )
 def test_ordinary_code_is_not_flagged(line: str) -> None:
@@ -96,3 +131,22 @@ def test_removed_lines_are_not_flagged() -> None:
 )
 def test_no_patch_takes_for_ever(line: str) -> None:
     flags(patch(line), GOLD)
+
+
+MEANS = "import _pytest.python"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "rename from tests/notes.py\nrename to calc.py\n",
+        "copy from tests/notes.py\ncopy to calc.py\n",
+        "Index: README.md\n",
+        "Index: tests/notes.py\n",
+        "--- README.md\n",
+    ],
+)
+def test_other_names_in_a_head_undo_nothing(head: str) -> None:
+    """What moves out of a test, or says it was prose, is code all the same."""
+    text = f"diff --git a/x b/calc.py\n{head}".encode() + patch(MEANS)
+    assert "runner_internals" in flags(text, GOLD, dropped=["tests/notes.py"])

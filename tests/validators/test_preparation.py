@@ -1,0 +1,93 @@
+"""What a model's tree is like is read off the output of our own script."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from validators.model import Environment, GradingTask, Image, Outcome, Recipe, Tree
+from validators.preparation import places_of_tests, read_prepared, surroundings_of
+
+MARK = "m" * 16
+RECIPE = Recipe(language="python", python="3.12", lock="")
+IMAGE = Image(digest="sha256:1", tag="t:1")
+ENVIRONMENT = Environment(image=IMAGE, base_image=IMAGE, base_origin="built", recipe=RECIPE, key="")
+DIFF = b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+\0" + MARK.encode() + b"\0b\n"
+TASK = GradingTask(
+    instance_id="o__n-1",
+    repo="o/n",
+    tree=Tree(commit="c", committed_at=datetime(2024, 1, 2, tzinfo=UTC), tar=b""),
+    patch=b"--- a/calc/core.py\n+++ b/calc/core.py\n@@ -1 +1 @@\n-a\n+b\n",
+    test_patch=b"--- a/expected.txt\n+++ b/expected.txt\n@@ -1 +1 @@\n-a\n+b\n",
+    fail_to_pass=("checks/check_a.py::test_a",),
+    pass_to_pass=("calc/core.py::test_inside",),
+    recipe=RECIPE,
+)
+
+
+def told(*changes: str, paths: tuple[str, ...], linked: str = "", conftests: str = "") -> bytes:
+    fields = [*changes, MARK, *paths, MARK, "pytest", MARK, linked, "tox.ini", "[x]\n", MARK]
+    return b"model\0final\0%d\0" % len(DIFF) + DIFF + "\0".join([*fields, conftests, ""]).encode()
+
+
+def test_every_part_is_found() -> None:
+    output = told(
+        *("A", "new.py", "M", "same.py", "D", "gone.py"),
+        paths=("new.py", "same.py", "odd\nname.py"),
+        linked="/testbed\n/testbed/code/\n",
+        conftests="pytest_plugins = ['a.b']\n",
+    )
+    found = read_prepared(Outcome(exit_code=0, output=output), output, MARK)
+    assert found.added == DIFF
+    assert (found.trees.model, found.trees.final) == ("model", "final")
+    assert [(each.path, each.in_model, each.in_final) for each in found.changes] == [
+        ("new.py", False, True),
+        ("same.py", True, True),
+        ("gone.py", True, False),
+    ]
+    assert found.final_paths == {"new.py", "same.py", "odd\nname.py"}
+    assert found.model_paths == {"same.py", "gone.py", "odd\nname.py"}
+    assert found.installed == ("pytest",)
+    assert found.linked == ("", "code")
+    assert found.configurations == (("tox.ini", "[x]\n"),)
+    surroundings = surroundings_of(TASK, ENVIRONMENT, found)
+    assert surroundings.plugins == ("a/b",)
+    assert surroundings.source_paths == ("", "code")
+
+
+def test_a_tree_without_anything_is_read_too() -> None:
+    output = told(paths=())
+    found = read_prepared(Outcome(exit_code=0, output=output), output, MARK)
+    assert (found.changes, found.final_paths, found.linked) == ((), frozenset(), ())
+
+
+def test_files_of_required_tests_are_held_unless_the_fix_changes_them() -> None:
+    output = told(paths=("checks/check_a.py", "calc/core.py", "expected.txt"))
+    found = read_prepared(Outcome(exit_code=0, output=output), output, MARK)
+    assert surroundings_of(TASK, ENVIRONMENT, found).held == {"checks/check_a.py", "expected.txt"}
+
+
+@pytest.mark.parametrize(
+    ("test_cmd", "roots"),
+    [
+        ("python -m unittest discover -s checks -t .", ("", "checks")),
+        ("python -m unittest discover checks", ("checks",)),
+        ("cd sub && python -m pytest", ("sub",)),
+        ("python -m pytest -s checks", ()),
+    ],
+)
+def test_folders_that_the_command_goes_to_are_imported_from(
+    test_cmd: str, roots: tuple[str, ...]
+) -> None:
+    output = told(paths=())
+    found = read_prepared(Outcome(exit_code=0, output=output), output, MARK)
+    environment = replace(ENVIRONMENT, recipe=replace(RECIPE, test_cmd=test_cmd))
+    assert tuple(sorted(surroundings_of(TASK, environment, found).source_paths)) == roots
+
+
+def test_a_package_that_the_patch_makes_a_mere_folder_is_named() -> None:
+    paths = ("calc/__init__.py", "calc/test_a.py", "checks/check_a.py")
+    output = told("A", "calc/__init__.py", paths=paths)
+    found = read_prepared(Outcome(exit_code=0, output=output), output, MARK)
+    surroundings = surroundings_of(TASK, ENVIRONMENT, found)
+    assert places_of_tests(found, surroundings) == (["", "calc", "checks"], ["calc"])

@@ -1,0 +1,123 @@
+"""What prepare.sh tells of a model's tree, and what the rules need to know of it: pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from posixpath import normpath
+
+from validators.configured import CONFIGURATIONS, configured
+from validators.engine import TREE
+from validators.languages import LANGUAGES
+from validators.model import Environment, GradingTask, Outcome, Recipe
+from validators.naming import folders, named
+from validators.patching import touched_paths
+from validators.putting_back import Trees
+from validators.required import files_of_tests, import_bases
+from validators.restoration import Change, Surroundings, import_roots, is_kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """The model's tree: what it adds to the base (a diff), what differs from the final state, all
+    paths of that, what is installed.
+
+    `linked` are folders of the tree that the environment imports from, `configurations` name and
+    text of the final state's, `conftests` what its conftests say of plug-ins.
+    """
+
+    outcome: Outcome
+    added: bytes
+    trees: Trees
+    changes: tuple[Change, ...]
+    final_paths: frozenset[str]
+    installed: tuple[str, ...]
+    linked: tuple[str, ...]
+    configurations: tuple[tuple[str, str], ...]
+    conftests: str
+
+    @property
+    def model_paths(self) -> frozenset[str]:
+        """All paths of the model's tree, before anything is put back."""
+        gone = {each.path for each in self.changes if not each.in_model}
+        return (self.final_paths - gone) | {each.path for each in self.changes if each.in_model}
+
+
+def configurations(recipe: Recipe) -> tuple[str, ...]:
+    """Of which files `Prepared` needs the text."""
+    return (*CONFIGURATIONS, *sorted(named(recipe.test_cmd, recipe.env_vars).files))
+
+
+def read_prepared(outcome: Outcome, told: bytes, marker: str) -> Prepared:
+    """From what came after the first marker; see `grading_scripts`."""
+    model, final, size, listed = told.split(b"\0", maxsplit=3)
+    added, listed = listed[: int(size)], listed[int(size) :]
+    parts: list[list[str]] = [[]]
+    for field in listed.decode("utf-8", "surrogateescape").split("\0"):
+        if field == marker:
+            parts.append([])
+        else:
+            parts[-1].append(field)
+    changes, paths, installed, (linked, *texts), (conftests, *_) = parts
+    return Prepared(
+        outcome=outcome,
+        added=added,
+        trees=Trees(model=model.decode(), final=final.decode()),
+        changes=tuple(
+            Change(path=path, in_model=status != "A", in_final=status != "D")
+            for status, path in zip(changes[::2], changes[1::2], strict=True)
+        ),
+        final_paths=frozenset(paths),
+        installed=tuple(installed),
+        linked=tuple(_inside(line) for line in linked.splitlines()),
+        configurations=tuple(zip(texts[::2], texts[1::2], strict=True)),
+        conftests=conftests,
+    )
+
+
+def surroundings_of(
+    task: GradingTask, environment: Environment, prepared: Prepared
+) -> Surroundings:
+    """What restoring needs to know."""
+    recipe = environment.recipe
+    given = dict(recipe.env_vars).get("PYTHONPATH", "").split(":")
+    names = configured(dict(prepared.configurations), prepared.conftests)
+    roots = (
+        *(*recipe.source_paths, *prepared.linked),
+        *(_inside(each) for each in (*given, *names.folders, *folders(recipe.test_cmd)) if each),
+    )
+    fixed = frozenset(touched_paths(task.patch))
+    ids = (*task.fail_to_pass, *task.pass_to_pass)
+    told = files_of_tests(ids, prepared.final_paths, {"", *roots})
+    return Surroundings(
+        language=LANGUAGES[recipe.language],
+        packages=environment.packages,
+        installed=prepared.installed,
+        final_paths=prepared.final_paths,
+        source_paths=roots,
+        python=recipe.python,
+        test_cmd=recipe.test_cmd,
+        env_vars=recipe.env_vars,
+        plugins=names.plugins,
+        fixed=fixed,
+        held=told.union(touched_paths(task.test_patch)) - fixed,
+    )
+
+
+def places_of_tests(
+    prepared: Prepared, surroundings: Surroundings
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Folders that pytest puts first on the import path to import tests, and those of them that
+    are there by the patch alone, which made a package a mere folder."""
+    kept = [
+        path
+        for path in prepared.final_paths
+        if path.endswith(".py") and is_kept(path, surroundings)
+    ]
+    final = import_bases(kept, prepared.final_paths)
+    model = import_bases(kept, prepared.model_paths)
+    return sorted(final | model), sorted(model - final - import_roots(surroundings))
+
+
+def _inside(path: str) -> str:
+    """Relative to the tree; "" is the tree itself."""
+    found = normpath(path.removeprefix(TREE).strip("/") or ".")
+    return "" if found == "." else found
