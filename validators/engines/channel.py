@@ -88,7 +88,7 @@ class Channel:
             if self._ended:
                 return None
             self._mark, self._kills = mark, None
-            self._stream.send_all(mark + b"\n")
+            self._stream.send_all(mark + b"\n", timeout_s=timeout_s)
             self._seen.wait_for(lambda: self._kills is not None or self._ended, timeout_s)
             self._check()
             return self._kills

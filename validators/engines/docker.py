@@ -247,7 +247,7 @@ class DockerEngine:
         channel = Channel(stream, limit=_REPORT_BYTES)
         undo.callback(channel.close)
         self._api.start(container_id)
-        stream.send_all(kit)
+        stream.send_all(kit, timeout_s=_START_S)
         if channel.drain(timeout_s=_START_S) is None:
             raise EngineUnavailableError(
                 "A container did not start as it should: see the container engine's log."

@@ -9,6 +9,8 @@ from io import BufferedReader, RawIOBase
 from socket import SHUT_RDWR, SHUT_WR, socket
 from typing import Protocol, cast
 
+from validators.errors import EngineUnavailableError
+
 _CHUNK = 1 << 16
 _TICK_S = 1.0
 
@@ -100,13 +102,18 @@ class Stream:
         except OSError:
             return len(part)
 
-    def send_all(self, message: bytes) -> None:
-        """A message that must go out whole."""
+    def send_all(self, message: bytes, *, timeout_s: float) -> None:
+        """A message that must go out whole; EngineUnavailableError when it is not taken in time."""
         rest = memoryview(message)
+        until = time.monotonic() + timeout_s
         with selectors.DefaultSelector() as selector:
             selector.register(self, selectors.EVENT_WRITE)
             while rest:
-                selector.select()
+                if not selector.select(max(until - time.monotonic(), 0)):
+                    raise EngineUnavailableError(
+                        f"The container engine took no input for {timeout_s:.0f} s: check its load "
+                        "and its log, then try again."
+                    )
                 rest = rest[self.send(rest) :]
 
     def end_input(self) -> None:
