@@ -109,20 +109,25 @@ def crawl(  # noqa: PLR0913 - a stage is handed what it works with
     finally:
         progress.end(WHAT)
     failures = crawl_pass.failures
-    report = StageReport(
-        stage=Stage.CRAWL,
-        done=tally.counts.get("stored", 0),
-        rejected=tally.counts.get(Gate.MALFORMED_PAYLOAD.value, 0),
-        retried=len(failures),
-        counts=tally.counts,
-        started_at=started_at,
-        ended_at=now(),
-    )
-    if not failures:
-        return report
-    if len(names) == 1 and not isinstance(failures[0][1], RetryableError):
+    if len(names) == len(failures) == 1 and not isinstance(failures[0][1], RetryableError):
         raise failures[0][1]
-    raise IncompleteError(failures, report=report)
+    report = _report(tally, failed=len(failures), started_at=started_at, ended_at=now())
+    if failures:
+        raise IncompleteError(failures, report=report)
+    return report
+
+
+def _report(tally: Tally, *, failed: int, started_at: datetime, ended_at: datetime) -> StageReport:
+    counts = tally.counts
+    return StageReport(
+        stage=Stage.CRAWL,
+        done=counts.get("stored", 0),
+        rejected=counts.get(Gate.MALFORMED_PAYLOAD.value, 0),
+        retried=failed,
+        counts=counts,
+        started_at=started_at,
+        ended_at=ended_at,
+    )
 
 
 class IncompleteError(RetryableError):
