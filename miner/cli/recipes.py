@@ -54,13 +54,13 @@ def show(repo: RepoArgument, as_json: JsonOption = False) -> None:
         return
     table(
         f"Recipes of {repo}: {len(stored)}",
-        ["author", "since", "python", "learned in", "install", "test"],
+        ["author", "since", "python", "learned at", "install", "test"],
         [
             [
                 row.author or "learned",
                 f"{row.made_at:%Y-%m-%d}",
                 row.recipe.python,
-                (row.environment_key or "")[:12],
+                (row.base_commit or "")[:12],
                 _installed(row.recipe),
                 row.recipe.test_cmd,
             ]
@@ -238,5 +238,6 @@ def _document(row: StoredRecipe) -> dict[str, object]:
         "author": row.author,
         "made_at": row.made_at,
         "environment_key": row.environment_key,
+        "base_commit": row.base_commit,
         "recipe": document(row.recipe),
     }

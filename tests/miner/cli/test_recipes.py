@@ -109,6 +109,17 @@ def test_of_recipes_that_do_not_build_the_likeliest_is_proposed(
     assert set_and_read(miner, db, answer.out).python == first.recipe.python == "3.12"
 
 
+def test_a_learned_recipe_is_shown_with_the_commit_it_was_learned_at(
+    miner: Miner, db: Database
+) -> None:
+    add_instances(db, candidate(1, base_commit="c0ffee" + "0" * 34), recipe=RECIPE)
+    assert "learned" in (text := miner("recipes", "show", "o/r").out)
+    assert "c0ffee000000" in text
+    (shown,) = json.loads(miner("recipes", "show", "o/r", "--json").out)
+    assert (shown["author"], shown["base_commit"]) == (None, "c0ffee" + "0" * 34)
+    assert shown["environment_key"]
+
+
 def test_nothing_stored_is_said_so(miner: Miner, db: Database) -> None:
     db.crawl.save_repo(repo(), now=NOW)
     assert miner("recipes", "show", "o/r").out.startswith("No recipe is stored for o/r;")
