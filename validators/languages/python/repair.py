@@ -78,18 +78,16 @@ def _package_not_found(
 ) -> Sequence[Recipe]:
     """A guessed name, or a declared one that is gone: without it; of apt, without that package.
 
-    What the project itself asks for, for its build or for its runs, is asked for as long as it is
-    installed: its sources alone.
+    What its build asks for is asked for as long as the project is installed: its sources alone.
+    What its runs ask for cannot be left out: an environment without that is not the project's.
     """
     if problem.step == "apt":
         gone = {name.decode() for name in _NOT_IN_DEBIAN.findall(problem.outcome.output)}
         kept = (name for name in recipe.apt if name not in {problem.detail, *gone})
         return (replace(recipe, apt=tuple(kept)),)
-    name = requirement_name(re.sub(r"\[.*?\]", "", problem.detail))
-    asked = {requirement_name(line) for line in read_manifest(files).dependencies}
-    vain = problem.step == "project" or name in asked
-    bases = (_sources_alone(recipe, files) if vain else ()) or (recipe,)
-    return tuple(_without(one, problem.detail) for one in bases)
+    if problem.step == "project":
+        return _sources_alone(recipe, files)
+    return (_without(recipe, problem.detail),)
 
 
 def _no_version(

@@ -101,18 +101,8 @@ def test_what_the_projects_build_asks_for_in_vain_leaves_its_sources_alone() -> 
     assert repair(alone, failure, FILES) == ()
 
 
-def test_a_private_package_that_the_project_requires_is_left_out_of_its_sources_needs() -> None:
-    (alone,) = _after(FailureClass.PACKAGE_NOT_FOUND, "six", step="resolve")
-    assert alone.project_install is ProjectInstall.NONE
-    assert alone.requirements == ("mock>=99", "pytest", "guess")
-    failure = BuildFailure(
-        outcome=Outcome(exit_code=1, output=b""),
-        failure_class=FailureClass.PACKAGE_NOT_FOUND,
-        detail="six",
-        step="resolve",
-    )
-    with_it = replace(alone, requirements=("six>=1", *alone.requirements))
-    assert [one.requirements for one in repair(with_it, failure, FILES)] == [alone.requirements]
+def test_a_private_package_that_the_projects_runs_require_is_not_left_out() -> None:
+    assert _after(FailureClass.PACKAGE_NOT_FOUND, "six", step="resolve") == []
 
 
 def test_what_the_project_itself_asks_for_may_be_a_year_younger() -> None:
