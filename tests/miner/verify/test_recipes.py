@@ -5,10 +5,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from miner.model import StoredRecipe
+from miner.store import Database
 from miner.verify.recipes import LEARNED, stored_recipes
+from tests.miner.store.samples import NOW, accepted, with_candidates
 from tests.validators.samples import SAMPLE, sample_tar
 from validators.environment import KeyedTree, environment_key
-from validators.model import Maker, Recipe, Task, Tree
+from validators.model import Image, Maker, Recipe, Task, Tree
 
 WHEN = datetime(2024, 5, 6, tzinfo=UTC)
 MERGED_AT = WHEN + timedelta(days=40)
@@ -131,3 +133,32 @@ def test_an_environment_of_one_commit_alone_is_compared_but_for_the_commit() -> 
 
 def test_a_row_from_before_it_was_kept_where_it_was_learned_is_only_new_or_old() -> None:
     assert names([learned("before"), learned("near", tree())]) == ["near", "before"]
+
+
+def test_a_row_that_went_through_the_database_is_told_as_near(database: Database) -> None:
+    (one,) = with_candidates(database, 1)
+    found = accepted(one)
+    assert found.instance is not None
+    environment = replace(
+        found.instance.environment,
+        recipe=replace(recipe("near"), env_vars=(("A", "b"),), apt=("gcc",)),
+        base_image=Image(digest=BASE, tag="x"),
+    )
+    key = environment_key(
+        KeyedTree.of(tree()),
+        environment.recipe,
+        base=BASE,
+        repository="o/r",
+        maker=Maker.MINER,
+        own=False,
+    )
+    instance = replace(found.instance, environment=replace(environment, key=key))
+    (held,) = database.verify.claim(
+        holder="me", version=1, policy="quick", limit=9, repo=None, now=NOW
+    )
+    examined = replace(found, candidate=held, instance=instance)
+    assert database.verify.save_examined(examined, holder="me", now=NOW)
+    newer = [learned("newer", tree(OLD_BUILD)), learned("newest", tree(OLD_BUILD))]
+    rows = [*newer, *database.verify.recipes("o/r")]
+    assert rows[-1].base_commit == held.base_commit
+    assert names(rows) == ["near", "newer"]
