@@ -201,6 +201,34 @@ def test_grading_killed_in_its_run_comes_to_the_same_grade(
     assert states(instance) == ["resolved"]
 
 
+@pytest.mark.parametrize(
+    ("words", "phase", "number"),
+    [
+        (("verify",), "before", signal.SIGINT),
+        (("verify",), "after", signal.SIGTERM),
+        (("evaluate", TASKS, "--gold"), "model", signal.SIGINT),
+    ],
+)
+def test_stopped_in_a_run_nothing_is_left_and_the_same_command_goes_on(
+    candidate: Machine,
+    instance: Machine,
+    words: tuple[str, ...],
+    phase: str,
+    number: signal.Signals,
+) -> None:
+    home = candidate if words == ("verify",) else instance
+    with runs(phase) as beginning:
+        process = home.start(*words)
+        beginning.next(process)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert err.endswith("stopped; run again to go on\n")
+    assert owned(process) == []
+    assert failures(home) == []
+    ended_well(home, *words)
+
+
 def with_killed_containers(
     home: Machine, phase: str, *words: str, times: int = 1
 ) -> tuple[int, str]:

@@ -328,8 +328,17 @@ def test_a_conversion_after_which_tests_cannot_be_looked_at_is_no_grade() -> Non
     ("patch", "flaw"),
     [
         (b"", Flaw.EMPTY_PATCH),
+        (b" \n\r\n", Flaw.EMPTY_PATCH),
+        (bytes(100), Flaw.EMPTY_PATCH),
+        (bytes(range(256)) * 9, Flaw.EMPTY_PATCH),
+        (b"I cannot solve this.", Flaw.EMPTY_PATCH),
+        (b"x" * 50_000_000, Flaw.EMPTY_PATCH),
         (PATCH.replace(b"calc.py", b"../calc.py"), Flaw.PATCH_REFUSED),
+        (PATCH.replace(b"+++ b/calc.py", b"+++ /etc/passwd"), Flaw.PATCH_REFUSED),
+        (PATCH.replace(b"calc.py", b".git/config"), Flaw.PATCH_REFUSED),
+        (PATCH + b"+" + b"x" * 50_000_000 + b"\n", Flaw.PATCH_REFUSED),
     ],
+    ids=["none", "blank", "zeros", "noise", "words", "50 MB of x", "..", "/", ".git", "50 MB"],
 )
 def test_some_patches_need_no_container(patch: bytes, flaw: Flaw) -> None:
     engine = GradingEngine([])
