@@ -31,7 +31,7 @@ class Toy:
 
     base: Files
     tests: Mapping[str, str | None]
-    gold: Mapping[str, str | None]
+    gold: Mapping[str, str | bytes | None]
     fail_to_pass: tuple[str, ...]
     pass_to_pass: tuple[str, ...]
     recipe: Recipe = RECIPE

@@ -67,3 +67,53 @@ def test_a_hang_before_the_first_test_is_a_timed_out_run(
     assert verdict.flaw is Flaw.TIMED_OUT_BEFORE
     assert len(verdict.runs) == 1
     assert "no test started" in verdict.detail
+
+
+_LEAVES_MUCH = """
+import os, pathlib, struct, subprocess, sys
+def test_leaves_much():
+    folder = pathlib.Path("__pycache__")
+    folder.mkdir(exist_ok=True)
+    code = bytes(4) + struct.pack("<II", 0, int(os.stat("calc.py").st_mtime)) + bytes(4000)
+    for number in range(5000):
+        (folder / ("calc.x%d.pyc" % number)).write_bytes(code)
+    for number in range(60):
+        deep = pathlib.Path("/".join(["deep"] * number))
+        deep.mkdir(exist_ok=True)
+    os.mkfifo("__pycache__/pipe.pyc")
+    writing = "import time\\nwhile True:\\n    open('__pycache__/more.pyc', 'wb').write(bytes(999))"
+    for _ in range(40):
+        subprocess.Popen([sys.executable, "-c", writing], start_new_session=True)
+"""
+_FULL = """
+import os, signal
+def test_leaves_no_room():
+    if os.fork():
+        return
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    os.setsid()
+    for number in range(64):
+        try:
+            os.close(number)
+        except OSError:
+            pass
+    while True:
+        try:
+            if not os.fork():
+                signal.pause()
+        except OSError:
+            signal.pause()
+"""
+"""As many processes as are allowed: not even one of ours can start."""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("left", [_LEAVES_MUCH, _FULL], ids=["much", "no room"])
+def test_what_a_test_leaves_does_not_hold_the_row(
+    left: str, engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    """Bytecode is collected from such containers, after what was left in them was ended."""
+    tests: dict[str, str | None] = {"test_calc.py": TEST, "test_left.py": left}
+    verdict = verdict_of(tests, engine, environment_of(toy_image), tmp_path)
+    assert verdict.accepted, verdict.detail
+    assert "test_calc.py::test_add" in verdict.fail_to_pass
