@@ -43,7 +43,13 @@ def find_dataset(
     if not kept:
         hint = closest(repo or "", {row.repo for row in rows})
         raise ConfigError(f"{name or called} has no instance of {repo or 'anything'}{hint}.")
-    return Dataset(name=called, rows=tuple(_row(row) for row in kept), also=also)
+    chosen = {row.instance_id for row in kept}
+    return Dataset(
+        name=called,
+        rows=tuple(_row(row) for row in kept),
+        also=also,
+        others=tuple(row.instance_id for row in rows if row.instance_id not in chosen),
+    )
 
 
 def _file_name(content_hash: str) -> str:

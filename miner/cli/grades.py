@@ -208,7 +208,7 @@ def _submission(
 ) -> Submission:
     found: tuple[Prediction, ...]
     if path is not None:
-        found = read_predictions(path, known=[row.instance_id for row in dataset.rows])
+        found = _of_chosen(dataset, path)
     else:
         found = gold_predictions(dataset.rows) if gold else empty_predictions(dataset.rows)
     usual = path.stem if path is not None else GOLD if gold else EMPTY
@@ -216,6 +216,16 @@ def _submission(
     if not 0 < len(name) <= NAME_CHARS or not name.isprintable():
         raise ConfigError(f"--run-id: {name!r} is no name of a run; give a short printable one.")
     return Submission(run_id=name, predictions=found)
+
+
+def _of_chosen(dataset: Dataset, path: Path) -> tuple[Prediction, ...]:
+    """The file's predictions for the chosen rows; those for others are of no concern."""
+    chosen = {row.instance_id for row in dataset.rows}
+    every = read_predictions(path, known=[*chosen, *dataset.others])
+    found = tuple(each for each in every if each.instance_id in chosen)
+    if not found:
+        raise ConfigError(f"{path} answers none of the instances that --repo and --limit choose.")
+    return found
 
 
 def _tell_plan(dataset: Dataset, submission: Submission, *, as_json: bool) -> None:

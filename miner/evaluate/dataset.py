@@ -43,11 +43,13 @@ class Dataset:
     """A snapshot (`name` is its name) or a file (`name` is its content hash). Rows sorted by id.
 
     A whole export is its snapshot. `also` are names under which the same content may be graded.
+    `rows` may be some only of what it holds: then `others` are the ids of the rest.
     """
 
     name: str
     rows: tuple[DatasetRow, ...]
     also: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 def patch_hash(model_patch: bytes) -> str:

@@ -171,6 +171,27 @@ def test_a_whole_export_is_its_snapshot(miner: Miner, db: Database, tmp_path: Pa
     assert find_dataset(db, str(tmp_path / "part.jsonl")).name.startswith("file:")
 
 
+def test_predictions_for_instances_that_are_not_chosen_are_of_no_concern(
+    miner: Miner, db: Database, tmp_path: Path
+) -> None:
+    add_instances(db, candidate(1), candidate(2))
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    answers = [
+        {"instance_id": f"o__r-{number}", "model_name_or_path": "m", "model_patch": ""}
+        for number in (1, 2)
+    ]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
+    (tmp_path / "second.jsonl").write_text(json.dumps(answers[1]))
+    words = ("evaluate", "--limit", "1", "--dry-run", "--json", "-p")
+    plan = miner(*words, "p.jsonl")
+    assert json.loads(plan.out)["instances"] == ["o__r-1"]
+    none = miner(*words, "second.jsonl")
+    assert none.code == exits.WRONG_INPUT
+    assert "answers none of the instances that --repo and --limit choose" in none.err
+    (tmp_path / "second.jsonl").write_text(json.dumps(answers[1] | {"instance_id": "o__r-3"}))
+    assert "no such instance" in miner(*words, "second.jsonl").err
+
+
 def test_what_was_graded_as_a_file_counts_for_its_snapshot_once(miner: Miner, db: Database) -> None:
     add_instances(db, candidate(1))
     assert miner("publish", "--name", "2026-11-29").code == exits.OK
