@@ -219,3 +219,95 @@ def test_generators_of_tests_are_told_one_by_one(tmp_path: Path) -> None:
     statuses = reported.statuses(READERS["pytest"])
     assert [status for status, _ in statuses.values()] == ["passed", "failed"]
     assert reported.transcript.counts_agree
+
+
+OLD_PLUGINS = ("pytest-xdist==1.34.0", "pytest-cov==2.12.1", "pytest-timeout==1.4.2",
+               "pytest-forked==1.3.0")  # fmt: skip
+PLUGINS = ("pytest-xdist==3.6.1", "pytest-cov==5.0.0", "pytest-timeout==2.3.1",
+           "pytest-forked==1.6.0", "pytest-randomly==3.15.0",
+           "pytest-instafail==0.5.0", "pytest-sugar==1.0.0")  # fmt: skip
+OPTIONS = (
+    "-n 2 --dist loadfile --maxfail=1",
+    "--cov=a --cov-fail-under=100 --cov-report=term-missing",
+    "-n 2 --cov=a --cov-fail-under=100 -x",
+    "--timeout=1 --timeout-method=thread",
+    "--forked",
+)
+
+
+@pytest.mark.network
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("python", "version", "plugins"),
+    [("3.6", "4.6.11", OLD_PLUGINS), ("3.12", "8.4.2", PLUGINS)],
+)
+def test_options_of_plug_ins_take_no_status_away(
+    python: str, version: str, plugins: tuple[str, ...], tmp_path: Path
+) -> None:
+    """They are the project's own, in its configuration, and stay there."""
+    executable = make(tmp_path / "venv", python, version)
+    install(executable, f"pytest=={version}", *plugins)
+    for number, options in enumerate(OPTIONS):
+        project = tmp_path / f"project{number}"
+        project.mkdir()
+        (project / "pytest.ini").write_text(f"[pytest]\naddopts = {options}\n")
+        (project / "a.py").write_text("def f():\n    return 1\n")
+        (project / "test_a.py").write_text("import a\ndef test_f(): assert a.f() == 2\n")
+        (project / "test_b.py").write_text("import no_such_module\n")
+        (project / "test_c.py").write_text(
+            "import os, time\n"
+            "def test_here(): assert 'PYTEST_XDIST_WORKER' not in os.environ\n"
+            "def test_slow(): time.sleep(5 if '--timeout' in open('pytest.ini').read() else 0)\n"
+            "def test_last(): pass\n"
+        )
+        reported = run_reported(project, "-q", python=executable)
+        assert {key: told[0] for key, told in reported.statuses(READERS["pytest"]).items()} == {
+            "test_a.py::test_f": "failed",
+            "test_b.py": "error",
+            "test_c.py::test_here": "passed",
+            "test_c.py::test_slow": "failed" if "--timeout" in options else "passed",
+            "test_c.py::test_last": "passed",
+        }, (options, reported.output)
+        assert reported.transcript.counts_agree
+        assert reported.transcript.ended_with == reported.exit_code == 1
+    green = tmp_path / "green"
+    green.mkdir()
+    (green / "pytest.ini").write_text("[pytest]\naddopts = --cov=a --cov-fail-under=100\n")
+    (green / "a.py").write_text("x = 1\n")
+    (green / "test_a.py").write_text("def test_a(): pass\n")
+    reported = run_reported(green, "-q", python=executable)
+    assert reported.transcript.ended_with == reported.exit_code == 0, reported.output
+
+
+@pytest.mark.network
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("python", "version", "plugin"),
+    [
+        ("3.6", "4.6.11", "pytest-rerunfailures==8.0"),
+        ("3.12", "8.4.2", "pytest-rerunfailures==14.0"),
+    ],
+)
+def test_what_is_run_again_at_once_is_one_test(
+    python: str, version: str, plugin: str, tmp_path: Path
+) -> None:
+    executable = make(tmp_path / "venv", python, version)
+    install(executable, f"pytest=={version}", plugin)
+    project = tmp_path / "project"
+    project.mkdir()
+    code = (
+        "import os, pytest\nmet = []\n"
+        "@pytest.mark.flaky(reruns=2)\n"
+        "def test_second():\n    met.append(1)\n    assert len(met) > 1\n"
+        "@pytest.mark.flaky(reruns=2)\n"
+        "def test_never(): assert 0\n"
+        "@pytest.fixture\n"
+        "def deadly():\n    yield\n    os._exit(0)\n"
+        "@pytest.mark.flaky(reruns=2)\n"
+        "def test_deadly(request):\n    met.append(1)\n    assert len(met) > 3\n"
+        "    request.getfixturevalue('deadly')\n"
+    )
+    (project / "test_a.py").write_text(code)
+    reported = run_reported(project, "-q", python=executable)
+    statuses = reported.statuses(READERS["pytest"])
+    assert [status for status, _ in statuses.values()] == ["passed", "failed", "error"]

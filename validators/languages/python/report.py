@@ -23,10 +23,15 @@ _LONGEST_S = 1e6
 
 @dataclass(slots=True)
 class _Sofar:
-    """What was reported under one id until now. `worst` is the first failure."""
+    """What was reported under one id until now. `worst` is the first failure.
+
+    `again`: pytest-rerunfailures is about to run it once more. Old ones start it anew for that,
+    without an end of the first time.
+    """
 
     started: int = 0
     ended: int = 0
+    again: bool = False
     worst: TestResult | None = None
     good: TestStatus | None = None
     duration_s: float = 0.0
@@ -129,11 +134,13 @@ def _tests(records: Sequence[Event]) -> tuple[dict[str, _Sofar], Counter[str]]:
         sofar = tests.setdefault(identifier, _Sofar())
         match event["event"]:
             case "start":
-                sofar.started += 1
+                sofar.started += not sofar.again
+                sofar.again = False
             case "stop":
                 sofar.ended += 1
             case _:
                 _note(sofar, event)
+                sofar.again = sofar.again or text(event, "outcome") == "rerun"
                 sofar.ended += text(event, "when") == "teardown"
     return tests, shared
 
