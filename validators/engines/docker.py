@@ -1,5 +1,6 @@
 """A container engine behind Docker's API: Docker itself, or podman's compatible socket."""
 
+import logging
 import re
 import threading
 import time
@@ -34,6 +35,7 @@ from validators.engines.streams import Stream
 from validators.errors import EngineUnavailableError
 from validators.model import Cache, Image, Limits, StoredImage
 
+_LOG = logging.getLogger(__name__)
 _REPORT_BYTES = 256 << 20
 _START_S = 60.0
 _REMOVE_ATTEMPTS = 5
@@ -169,8 +171,15 @@ class DockerEngine:
         self._removals.settle()
         with machinery("list containers"):
             found = self._api.containers(all=True, filters={"label": OWNER_LABEL})
-        dead = [each for each in found if _orphaned(each)]
-        return sum(self._remove(str(each["Id"])) for each in dead)
+        return sum(self._swept(str(each["Id"])) for each in found if _orphaned(each))
+
+    def _swept(self, container_id: str) -> bool:
+        """False for one that the engine cannot let go of now: it keeps nobody from work."""
+        try:
+            return self._remove(container_id)
+        except EngineUnavailableError as error:
+            _LOG.warning("An orphaned container stays: %s", error)
+            return False
 
     def close(self) -> None:
         """See the Protocol. The engine cannot be used afterwards."""

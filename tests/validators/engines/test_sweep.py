@@ -1,25 +1,31 @@
 """A miner that was killed leaves containers; the next one removes them, and nobody else's."""
 
+import dataclasses
 import os
 import signal
 import subprocess
 import sys
 import time
+from typing import cast
 
 import pytest
+from docker.api.client import APIClient
+from requests.exceptions import ConnectionError as NoConnection
 
 from tests.real_engine import HERE, LIMITS, containers
 from validators.base_images import base_image
-from validators.engines import connect
+from validators.engines import DockerEngine, connect
+from validators.engines.confinement import Habits
+from validators.engines.ownership import OWNER_LABEL, this_process
 from validators.model import BuildSettings
-
-pytestmark = [pytest.mark.docker, pytest.mark.network, pytest.mark.timeout(300)]
 
 MINER = """
 import sys
 from tests.real_engine import HERE, LIMITS
 from validators.base_images import base_image
-from validators.engines import connect
+from validators.engines import DockerEngine, connect
+from validators.engines.confinement import Habits
+from validators.engines.ownership import OWNER_LABEL, this_process
 from validators.model import BuildSettings
 
 engine = connect(HERE)
@@ -30,6 +36,38 @@ with engine.run(image, LIMITS, labels={"miner.test": sys.argv[1]}) as container:
 """
 
 
+class Stuck:
+    """An engine's API with two orphans, one of which it cannot let go of."""
+
+    def __init__(self) -> None:
+        self.timeout = 1
+        self.removed: list[str] = []
+
+    def containers(self, **_: object) -> list[dict[str, object]]:
+        gone = dataclasses.replace(this_process(), started="1")
+        return [{"Id": name, "Labels": {OWNER_LABEL: str(gone)}} for name in ("stuck", "free")]
+
+    def remove_container(self, container_id: str, **_: object) -> None:
+        if container_id == "stuck":
+            raise NoConnection("device or resource busy")
+        self.removed.append(container_id)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_an_orphan_that_cannot_be_removed_keeps_nobody_from_work(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    api = Stuck()
+    engine = DockerEngine(cast("APIClient", api), url="", name="docker", habits=Habits())
+    assert engine.sweep() == 1
+    engine.close()
+    assert api.removed == ["free"]
+    assert "An orphaned container stays: " in caplog.text
+    assert "busy" in caplog.text
+
+
 def start_miner(name: str) -> subprocess.Popen[bytes]:
     """A process that holds a container and says when it does."""
     process = subprocess.Popen([sys.executable, "-c", MINER, name], stdout=subprocess.PIPE)
@@ -38,6 +76,9 @@ def start_miner(name: str) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.docker
+@pytest.mark.network
+@pytest.mark.timeout(300)
 def test_only_orphans_of_dead_miners_are_swept() -> None:
     engine = connect(HERE)
     image, _ = base_image(engine, "3.12", settings=BuildSettings(), progress=print)
@@ -60,6 +101,9 @@ def test_only_orphans_of_dead_miners_are_swept() -> None:
     engine.close()
 
 
+@pytest.mark.docker
+@pytest.mark.network
+@pytest.mark.timeout(300)
 def test_a_container_stops_by_itself_when_its_miner_is_killed() -> None:
     """Even where nobody sweeps: its stdin ends."""
     engine = connect(HERE)
