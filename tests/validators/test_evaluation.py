@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.engine import Script, passing
 from tests.fakes.grading import GUARDED, SEALS, GradingContainer, GradingEngine, prepared, seals
 from tests.real_engine import untar
-from validators.engine import TREE
+from validators.engine import END_GUEST, TREE
 from validators.errors import EngineUnavailableError
 from validators.evaluation import grade
 from validators.grade_scripts import ABSENT, NOT_PLAIN, PATCHING, PUT_BACK_FAILED
@@ -252,6 +252,16 @@ def test_forged_records_are_flagged() -> None:
     assert found.notes == ("3 lines in the report not our own",)
 
 
+def test_what_is_put_back_is_not_flagged() -> None:
+    """A model may write tests of its own: they are gone when the tests run."""
+    diff = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -0,0 +1 @@\n+import pytest\n"
+    for path, expected in (("tests/test_a.py", ()), ("calc.py", ("runner_internals",))):
+        told = prepared(("M", path), final_paths=("calc.py", *GUARDED), added=diff.format(path))
+        prepare = Outcome(exit_code=0, output=told)
+        found = graded(GradingContainer(script=PASSING, prepare=prepare))
+        assert (found.resolved, found.flags) == (True, expected)
+
+
 def layout_of(**files: bytes) -> Outcome:
     """What lies in the tree: configuration by name, with `__` for a dot."""
     packed = io.BytesIO()
@@ -282,6 +292,18 @@ def test_a_build_that_fails_is_the_models() -> None:
 
 def test_an_honest_build_is_not_told() -> None:
     assert built(GradingContainer()).notes == ()
+
+
+def test_what_a_build_left_running_is_ended_before_the_tests() -> None:
+    """It runs as the user of the tests, and could write into their process."""
+    container = GradingContainer()
+    assert built(container).resolved
+    commands = [" ".join(command) for command in container.commands]
+    order = [
+        next(n for n, command in enumerate(commands) if part in command)
+        for part in (str(BUILT.build_cmd), " ".join(END_GUEST), "tests.sh")
+    ]
+    assert order == sorted(order)
 
 
 def test_what_a_build_plants_is_removed_before_the_tests() -> None:

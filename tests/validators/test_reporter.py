@@ -92,10 +92,13 @@ def test_ids_of_any_content_arrive_exactly(project: Path, value: str) -> None:
 
 def test_no_record_is_larger_than_an_atomic_write(project: Path) -> None:
     (project / "test_big.py").write_text(
-        "import pytest\n@pytest.mark.parametrize('v', ['y' * 20000] * 3)\n"
+        "import pytest\n@pytest.mark.parametrize('v', 'abc', ids=[c * 20000 for c in 'abc'])\n"
         "def test(v): assert 0, v\n"
     )
     reported = run_reported(project, "-q")
+    assert [len(test) for test in reported.transcript.ids] == [
+        len("test_big.py::test[]") + 20000
+    ] * 3
     assert max(len(line) for line in reported.raw.split(b"\n")) < 4096 - 2
     assert reported.transcript.counts_agree
 

@@ -228,6 +228,7 @@ def test_stopping_as_soon_as_it_is_decided_gives_the_answer_of_all_runs(runs: li
         ([FAILS, PASSES], False),
         ([FAILS, FAILS], True),
         ([PASSES, PASSES], True),
+        ([{"a": TestStatus.NOT_RUN}, PASSES], True),  # nothing is known of it, now or later
         ([FAILS, PASSES, PASSES], True),
         ([FAILS, PASSES, FAILS], False),
         ([FAILS, PASSES, FAILS, FAILS], True),
@@ -246,6 +247,17 @@ def test_a_repeat_that_takes_the_last_fix_away_spares_the_others() -> None:
     runs = [made(number, statuses) for number, statuses in enumerate(said)]
     assert is_decided(runs, policy=FULL)
     assert not is_decided(runs[:3], policy=FULL)
+
+
+@pytest.mark.parametrize("phase", [Phase.BASE, Phase.PROBE, Phase.MODEL])
+def test_only_before_and_after_runs_make_lists(phase: Phase) -> None:
+    """Whatever another run says, and whatever is wrong with its tests."""
+    runs = [made(n, (FAILS, PASSES)[n % 2]) for n in range(4)]
+    alone = conclude(runs, policy=QUICK)
+    for said in (FAILS, PASSES, {}, {"new": TestStatus.FAILED}):
+        other = replace(made(0, said), phase=phase)
+        with_it = conclude([*runs, other], policy=QUICK)
+        assert replace(with_it, runs=()) == replace(alone, runs=())
 
 
 @pytest.mark.parametrize("number", range(4))
@@ -328,6 +340,8 @@ def test_time_out_names_its_phase_and_test() -> None:
     verdict, _ = check(cut)
     assert verdict.flaw is Flaw.TIMED_OUT_BEFORE
     assert "t.py::a" in verdict.detail
+    statuses = {test: result.status for test, result in verdict.runs[0].results.items()}
+    assert statuses == {"t.py::a": TestStatus.TIMED_OUT, "t.py::b": TestStatus.NOT_RUN}
     verdict, _ = check(BEFORE, cut)
     assert verdict.flaw is Flaw.TIMED_OUT_AFTER
 
@@ -344,6 +358,16 @@ def test_second_signals_must_agree(outcome: Outcome, counts: Mapping[str, int] |
     records = [*BEFORE[:-1], {"event": "end", "status": 1, "counts": counts}]
     verdict, _ = check(Script(records=records, test=outcome))
     assert verdict.flaw is Flaw.COUNTS_DISAGREE
+
+
+@pytest.mark.parametrize(("status", "exit_code"), [(0, 1), (1, 0), (0, 139)])
+def test_an_exit_code_that_the_runner_did_not_mean_is_a_flaw(status: int, exit_code: int) -> None:
+    """All passed, as far as the report says: what ends the process at its exit shows here alone."""
+    records = [*AFTER[:-1], {"event": "end", "status": status, "counts": None}]
+    left = Script(records=records, test=Outcome(exit_code=exit_code, output=b""))
+    verdict, _ = check(BEFORE, left)
+    assert verdict.flaw is Flaw.COUNTS_DISAGREE
+    assert f"exit code {exit_code}, but the runner ended with {status}" in verdict.detail
 
 
 def test_a_crash_before_makes_no_list_longer() -> None:

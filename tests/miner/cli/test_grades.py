@@ -159,6 +159,31 @@ def test_an_instance_that_was_mined_is_shown_with_its_grades_too(
     assert json.loads(miner("show", "o__r-1", "--json").out)["grades"][0]["state"] == "unresolved"
 
 
+def test_the_leaderboard_tells_the_score_with_and_without_flagged_grades(
+    miner: Miner, db: Database
+) -> None:
+    add_instances(db, candidate(1))
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    (one,) = find_dataset(db, "2026-11-29").rows
+    right = replace(WRONG, resolved=True, flags=("equality",))
+    for model, grade in (("honest", replace(right, flags=())), ("odd", right)):
+        given = replace(
+            evaluation(grade),
+            instance_id=one.instance_id,
+            model_name_or_path=model,
+            state=EvaluationState.RESOLVED,
+        )
+        kept(db, given)
+    table = miner("leaderboard", "2026-11-29").out
+    lines = {line.split()[1]: line.split("│") for line in table.splitlines() if "answers" in line}
+    told = {model: (cells[3].split()[0], cells[5].strip()) for model, cells in lines.items()}
+    assert told == {"honest": ("1/1", "1"), "odd": ("1/1", "0")}
+    document = json.loads(miner("leaderboard", "2026-11-29", "--json").out)
+    assert {each["model_name_or_path"]: each["flagged"] for each in document} == {
+        "honest": 0, "odd": 1,
+    }  # fmt: skip
+
+
 def test_a_whole_export_is_its_snapshot(miner: Miner, db: Database, tmp_path: Path) -> None:
     add_instances(db, candidate(1), candidate(2))
     assert miner("publish", "--name", "2026-11-29").code == exits.OK

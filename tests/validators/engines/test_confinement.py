@@ -68,9 +68,23 @@ def test_an_install_mounts_the_named_cache_and_no_host_path() -> None:
     assert "binds" not in unnamed
     assert [(each["Type"], each["Source"]) for each in unnamed["mounts"]] == [("volume", None)]
     assert "network_mode" not in config
-    assert config["cap_drop"] == ["ALL"]
-    assert "SYS_ADMIN" not in config["cap_add"]
     assert install_config(Limits(network=False), DOCKER, cache=None)["network_mode"] == "none"
+
+
+@pytest.mark.parametrize("habits", [DOCKER, PODMAN])
+def test_an_install_differs_from_a_run_in_network_disk_and_roots_capabilities_alone(
+    habits: Habits,
+) -> None:
+    """What apt and dpkg need, and nothing that leads out or that the guest, who is no root, has."""
+    run, install = run_config(LIMITS, habits), install_config(LIMITS, habits, cache=None)
+    differs = {"network_mode", "read_only", "tmpfs", "sysctls", "mounts", "cap_add"}
+    assert {key: run.get(key) for key in {*run, *install} - differs} == {
+        key: install.get(key) for key in {*run, *install} - differs
+    }
+    assert set(install["cap_add"]) == {
+        "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID",
+    }  # fmt: skip
+    assert {place: run["tmpfs"][place] for place in install["tmpfs"]} == install["tmpfs"]
 
 
 @pytest.mark.parametrize("name", ["../../etc", "a/b", "a:b", "", "a" * 200, "\u00e4"])
