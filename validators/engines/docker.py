@@ -47,6 +47,10 @@ class DockerEngine:
     ANSWER_S = 300
     """How long one call may take; only pulls, commits and imports come near it."""
 
+    CLOSING_S = 30
+    """The same for what is begun while it closes: an engine that is silent keeps nobody from going.
+    What it does not remove then stops by itself, and the next start sweeps it."""
+
     def __init__(self, api: APIClient, *, url: str, name: str, habits: Habits) -> None:
         self._api = api
         self._url = url
@@ -186,6 +190,7 @@ class DockerEngine:
         with self._lock:
             self._closed = True
             live = list(self._live.items())
+        self._api.timeout = min(int(self._api.timeout), self.CLOSING_S)
         for _, container in live:
             container.give_up()
         for container_id, _ in live:

@@ -4,10 +4,12 @@ A socket of ours between the miner and the engine plays it; the engine itself se
 """
 
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 from docker.api.client import APIClient
+from docker.errors import APIError
 
 from tests.fakes.proxy import Proxy, proxy
 from tests.real_engine import HERE, LIMITS
@@ -42,7 +44,8 @@ def engine(between: Proxy) -> Iterator[DockerEngine]:
     api = APIClient(base_url=f"unix://{SOCKET}", version="auto")
     mine = {"label": f"{SESSION_LABEL}={connected._session}"}
     for left in api.containers(all=True, filters=mine):
-        api.remove_container(left["Id"], force=True)
+        with suppress(APIError):  # what was asked of it while it was silent is done now
+            api.remove_container(left["Id"], force=True)
     api.close()
 
 
@@ -119,6 +122,20 @@ def test_an_engine_that_goes_away_is_told_at_once(
         between.cut()
         with pytest.raises(EngineUnavailableError, match="is gone"):
             talk.end(stdin=b"", timeout_s=60)
+
+
+def test_a_silent_engine_keeps_nobody_from_going(
+    between: Proxy, engine: DockerEngine, base: Image
+) -> None:
+    """Ctrl-C: with the usual patience this test would not end in its time."""
+    engine._api.timeout = DockerEngine.ANSWER_S
+    engine.CLOSING_S = SOON_S
+    running = ExitStack()
+    running.enter_context(engine.run(base, LIMITS))
+    between.freeze()
+    engine.close()
+    with pytest.raises(EngineUnavailableError, match=SILENT):
+        running.close()
 
 
 def test_what_a_silent_engine_kept_is_removed_when_it_speaks_again(
