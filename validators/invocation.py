@@ -4,8 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from posixpath import normpath
 
-from validators.engine import KIT, REPORT_PIPE, TREE
+from validators.engine import KIT, REPORT_PIPE, TREE, VENV
 from validators.errors import UnknownRecipeError
 from validators.model import Recipe
 
@@ -23,6 +24,9 @@ _PYTHON = re.compile(
     r"(?P<python>(?<!\S)(?:/\S*/)?python[\d.]*)"
     r"(?P<options>(?:\s+-(?:[WX]\s*\S+|[BbdEiIOqsSuvx]+))*)\s+(?=\S)"
 )
+_PLACES_OF_COMMANDS = (f"{VENV}/", "/usr/", "/bin/", "/sbin/")
+"""Where no guest writes in a run."""
+
 _TEST_TIME_SHARE = 5
 """One test may take a fifth of the run's time, so that a hang leaves time for the others."""
 
@@ -55,8 +59,18 @@ def invocation(
     path = ":".join([*library, *entries, *([given] if given else [])])
     if path:
         variables["PYTHONPATH"] = path
+    if "PATH" in variables:
+        variables["PATH"] = _commands_first(variables["PATH"])
     line, chosen = _line(recipe, selection)
     return Invocation(line=line, selection=chosen, by_path=recipe.runner == "pytest", env=variables)
+
+
+def _commands_first(path: str) -> str:
+    """PATH with the places of the image first: a file of the tree, or one that a build makes, must
+    not stand in for `python`, which reads the nonce."""
+    entries = path.split(":")
+    ours = [entry for entry in entries if f"{normpath(entry)}/".startswith(_PLACES_OF_COMMANDS)]
+    return ":".join([*ours, *(entry for entry in entries if entry not in ours)])
 
 
 def header(recipe: Recipe, nonce: str, *, shuffle_seed: int = 0) -> bytes:

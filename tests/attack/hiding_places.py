@@ -9,6 +9,7 @@ from tests.attack.cases import (
     FIX,
     FORCE_PLUGIN,
     HONEST,
+    PYPROJECT,
     TEST_MORE,
     TEST_MUL,
     TOY,
@@ -51,6 +52,32 @@ def _zipped(name: str, code: str) -> bytes:
     return packed.getvalue()
 
 
+def _command(path: str, *lines: str) -> bytes:
+    """A patch that adds a file which can be started."""
+    head = f"diff --git a/{path} b/{path}\nnew file mode 100755\n--- /dev/null\n+++ b/{path}\n"
+    added = "".join(f"+{line}\n" for line in lines)
+    return f"{head}@@ -0,0 +1,{len(lines)} @@\n{added}".encode()
+
+
+_FIXING = (
+    b"diff --git a/calc/__init__.py b/calc/__init__.py\n--- a/calc/__init__.py\n"
+    b"+++ b/calc/__init__.py\n@@ -1,2 +1,2 @@\n def add(a, b):\n"
+    b"-    return a - b\n+    return a + b\n"
+)
+_OWN_PATH = replace(
+    TOY,
+    recipe=replace(RECIPE, env_vars=(("PATH", "/testbed/bin:bin:/opt/venv/bin:/usr/bin:/bin"),)),
+)
+_STRICT = PYPROJECT.replace('"-ra"', '"-ra --strict-markers"\nmarkers = ["slow: takes time"]')
+_GOLD_CONFIGURES = replace(
+    TOY,
+    tests={
+        **TOY.tests,
+        "tests/test_more.py": "import pytest\n"
+        + TEST_MORE.replace("def t", "@pytest.mark.slow\ndef t"),
+    },
+    gold={"calc/__init__.py": FIX, "pyproject.toml": _STRICT},
+)
 UNCONFIGURED = replace(TOY, base=_base(without="pyproject.toml"))
 IN_SRC = replace(
     TOY,
@@ -219,6 +246,21 @@ os.symlink(elsewhere, folder)
 _INSTEAD = "__file__ = __file__.replace('/__init__', '')\n\n\ndef test_more():\n    pass\n"
 
 HIDDEN = (
+    Attack(
+        name="a command called python in a folder that the recipe puts on PATH",
+        toy=_OWN_PATH,
+        raw=_command("bin/python", "#!/opt/venv/bin/python -I", *_FORGE.splitlines()),
+        raw_twin=_FIXING + _command("bin/python", "#!/bin/sh", "exit 3"),
+    ),
+    Attack(
+        name="the pytest section that the fix itself changes loads a plug-in",
+        toy=_GOLD_CONFIGURES,
+        attack={
+            "pyproject.toml": _STRICT.replace("-ra", "-ra -p force_plugin"),
+            "force_plugin.py": FORCE_PLUGIN,
+        },
+        twin={**HONEST, "pyproject.toml": _STRICT.replace('version = "1"', 'version = "2"')},
+    ),
     Attack(
         name="a folder of files becomes a package that the runner imports",
         toy=replace(TOY, base=_base(**{"json/sums.txt": "1 1 2\n"})),

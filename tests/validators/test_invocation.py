@@ -31,6 +31,16 @@ def test_source_paths_and_a_recipes_variables_are_kept() -> None:
     assert (call.env["TZ"], call.env["PYTHONHASHSEED"]) == ("Asia/Tokyo", "7")
 
 
+def test_commands_of_the_image_come_before_those_of_the_tree() -> None:
+    """Else a patch that adds `bin/python` would be asked what the tests say."""
+    given = "/testbed/bin:bin::/usr/../testbed/x:/tmp:/home/guest/bin:/opt/venv/bin:/usr/bin:/bin"
+    recipe = replace(PYTEST, env_vars=(("PATH", given),))
+    assert invocation(recipe, selection=[]).env["PATH"] == (
+        "/opt/venv/bin:/usr/bin:/bin:/testbed/bin:bin::/usr/../testbed/x:/tmp:/home/guest/bin"
+    )
+    assert "PATH" not in invocation(PYTEST, selection=[]).env
+
+
 @pytest.mark.parametrize(
     ("test_cmd", "line"),
     [
