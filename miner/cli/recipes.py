@@ -30,7 +30,10 @@ ACCEPTED = "accepted"
 """What `Attempt.reason` says of an attempt without a flaw."""
 
 RepoArgument = Annotated[str, typer.Argument(help="The repository: owner/name.")]
-InstanceArgument = Annotated[str, typer.Argument(help="An instance or candidate: owner__name-123.")]
+InstanceArgument = Annotated[
+    str,
+    typer.Argument(help="owner__name-123; or owner/name for its newest candidate that fails."),
+]
 FileArgument = Annotated[
     Path,
     typer.Argument(help="JSON with the fields that you set; `recipes propose` prints a beginning."),
@@ -100,8 +103,10 @@ def propose(instance_id: InstanceArgument) -> None:
     elif proposals:
         recipe, what = proposals[0], f"the first of {len(proposals)} that its tree proposes"
     else:
-        raise ConfigError(f"{instance_id} was not verified yet, and its tree proposes no recipe.")
-    complain(f"{instance_id}: {what}")
+        raise ConfigError(
+            f"{candidate.instance_id} was not verified yet, and its tree proposes no recipe."
+        )
+    complain(f"{candidate.instance_id}: {what}")
     say_json(beginning(recipe, beside=proposals))
 
 
@@ -119,6 +124,8 @@ def try_recipe(
     """
     house, recipe = House.of_environment(), read_recipe(file)
     candidate, _ = _candidate(house, instance_id)
+    if "/" in instance_id:
+        complain(f"{candidate.instance_id}: tried for {instance_id}")
     task = _task(house, candidate)
     bars = progress()
     bars.start("try", total=None)
@@ -149,8 +156,18 @@ def tried_document(examination: Examination, proposals: Sequence[Recipe]) -> dic
 
 
 def _candidate(house: House, instance_id: str) -> tuple[Candidate, Sequence[StoredExamination]]:
-    """A candidate and how it was examined, newest first. ConfigError when there is none."""
+    """A candidate and how it was examined, newest first. ConfigError when there is none.
+
+    Of a repository ("owner/name") the one that needs a recipe the most.
+    """
     with house.store() as store:
+        if "/" in instance_id:
+            check_known(store, repo := instance_id)
+            instance_id = store.admin.worst_candidate(repo) or ""
+            if not instance_id:
+                raise ConfigError(
+                    f"{repo} has no candidate; `miner funnel --repo {repo}` says why."
+                )
         found = store.admin.evidence(instance_id)
     if found is None or found.candidate is None:
         raise ConfigError(f"There is no candidate {instance_id!r}; `miner funnel` counts them.")

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, exists, func, select
 from miner.model import Stage, StageReport, StoredRecipe
 from miner.store import documents
 from miner.store.connection import Sql
-from miner.store.evidence import Evidence, evidence
+from miner.store.evidence import Evidence, evidence, worst_candidate
 from miner.store.funnel import Funnel, funnel
 from miner.store.leases import VERIFY
 from miner.store.passes import PassStore, StoredPass
@@ -196,6 +196,10 @@ class AdminStore:
     def evidence(self, instance_id: str) -> Evidence | None:
         """Everything stored about an instance id; None when it is unknown."""
         return evidence(self._sql, instance_id)
+
+    def worst_candidate(self, repo: str) -> str | None:
+        """The id of a repository's candidate whose recipe needs a hand the most."""
+        return worst_candidate(self._sql, repo)
 
     def status(self) -> Status:
         """Live work, parked tasks, failures."""

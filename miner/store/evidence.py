@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from sqlalchemy import Connection, Row, Select, String, func, select
+from sqlalchemy import Connection, Row, Select, String, case, func, select
 
 from miner.model import Candidate, Rejection, Stage
 from miner.store import blobs, documents, results
 from miner.store.connection import Sql
-from miner.store.newest import newest_examination
+from miner.store.examinations import INSTANCE
+from miner.store.newest import current_splits, newest_examination, repo_ids
 from miner.store.publish import current_instances
 from miner.store.tables import (
     ATTEMPTS,
@@ -60,6 +61,31 @@ def evidence(sql: Sql, instance_id: str) -> Evidence | None:
             failures=_failures(connection, instance_id),
         )
     return found if found.candidate is not None or found.rejections else None
+
+
+def worst_candidate(sql: Sql, repo: str) -> str | None:
+    """Of a repository's candidates the one whose recipe needs a hand the most; None without any.
+
+    One in whose environment no test was seen, else one that waits, else one that was turned down
+    otherwise, else an instance; of several the one merged last.
+    """
+    split = current_splits()
+    turn = case(
+        (EXAMINATIONS.c.outcome.in_([Flaw.BUILD_FAILED, Flaw.NO_TESTS_SEEN]), 0),
+        (EXAMINATIONS.c.outcome.is_(None), 1),
+        (EXAMINATIONS.c.outcome != INSTANCE, 2),
+        else_=3,
+    )
+    query = (
+        select(CANDIDATES.c.instance_id)
+        .join(split, split.c.split_id == CANDIDATES.c.split_id)
+        .outerjoin(EXAMINATIONS, EXAMINATIONS.c.id == newest_examination())
+        .where(split.c.repo_id.in_(repo_ids(repo)))
+        .order_by(turn, CANDIDATES.c.merged_at.desc(), CANDIDATES.c.id.desc())
+        .limit(1)
+    )
+    with sql.read() as connection:
+        return connection.execute(query).scalar()
 
 
 def _is_instance(connection: Connection, instance_id: str) -> bool:

@@ -157,6 +157,44 @@ def test_a_tried_recipe_is_told_as_it_can_be_set(miner: Miner, db: Database) -> 
         assert stored == replace(RECIPE, cutoff_exempt=kept, origin="maintainer")
 
 
+def test_a_repository_stands_for_its_newest_candidate_that_needs_a_recipe(
+    miner: Miner, db: Database, commit: str
+) -> None:
+    one, two, three, four = (candidate(number, base_commit=commit) for number in (1, 2, 3, 4))
+    add_instances(db, four)
+    assert "o__r-4: got farthest" in miner("recipes", "propose", "O/R").err
+    for each in (one, two, three):
+        db.crawl.save_pulls([(pull(each.pull_number), b"{}")])
+        db.split.save_split(pull(each.pull_number), each, policy=POLICY)
+    assert "o__r-3: the first of 4 that its tree" in miner("recipes", "propose", "o/r").err
+    db.verify.claim(holder="me", version=1, policy="quick", limit=9, repo=None, now=NOW)
+    assert db.verify.save_examined(refused(three, Flaw.FLAKY), holder="me", now=NOW)
+    assert "o__r-2: the first of" in miner("recipes", "propose", "o/r").err
+    assert db.verify.save_examined(refused(one), holder="me", now=NOW)
+    assert "o__r-1: the first of 1 that do not build" in miner("recipes", "propose", "o/r").err
+
+
+def test_a_repository_without_candidates_proposes_nothing(miner: Miner, db: Database) -> None:
+    db.crawl.save_repo(repo(), now=NOW)
+    answer = miner("recipes", "propose", "o/r")
+    assert (answer.code, answer.out) == (exits.WRONG_INPUT, "")
+    assert "o/r has no candidate; `miner funnel --repo o/r` says why." in answer.err
+    answer = miner("recipes", "propose", "o/rr")
+    assert answer.code == exits.WRONG_INPUT
+    assert "the closest name is o/r" in answer.err
+
+
+def test_which_candidate_is_tried_is_told(
+    miner: Miner, db: Database, commit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_instances(db, candidate(1, base_commit=commit))
+    Path("r.json").write_text('{"python": "3.12"}')
+    monkeypatch.setenv("MINER_ENGINE", "unix:///nowhere/engine.sock")
+    answer = miner("recipes", "try", "o/r", "r.json")
+    assert answer.code == exits.TRY_AGAIN
+    assert "o__r-1: tried for o/r\n" in answer.err
+
+
 def test_an_unknown_candidate_proposes_nothing(miner: Miner, db: Database) -> None:
     answer = miner("recipes", "propose", "o__r-9")
     assert (answer.code, answer.out) == (exits.WRONG_INPUT, "")
