@@ -25,7 +25,8 @@ Verdicts       examination.py  recipes tried in order → Examination
                flakiness.py  how much repeats differ (pure)
                procession.py  runs in a row               probes.py, hunks.py  asked once more
 Grades         evaluation.py  model patch → Grade         restoration.py  what is put back (pure)
-               preparation.py  what is known of the model's tree (pure)
+               preparation.py, surroundings.py  what is known of the trees (pure)
+               shadowing.py  what hides other modules (pure)
                naming.py, configured.py  what options, variables and settings name (pure)
                required.py  where the required tests are (pure)
                sections.py  parts of shared configuration (pure)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import PurePosixPath
 
 from validators.languages.python.documents import words
 from validators.sections import pytest_options
@@ -27,39 +28,45 @@ _MODULE = re.compile(r"[\"']([A-Za-z_][\w.]*)[\"']")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configured:
-    """`plugins` are modules with slashes for their dots, `folders` as they are written."""
+    """`plugins` are modules with slashes for their dots, `early` those of them that options name;
+    `folders` are in the tree."""
 
     plugins: tuple[str, ...] = ()
+    early: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
 
 
 def configured(files: Mapping[str, str], conftests: str) -> Configured:
-    """What these configuration files (name → text) and conftests (all their text) name.
+    """What these configuration files (path → text) and conftests (all their text) name.
 
     All files count, though pytest takes the first that configures it.
     """
-    plugins = [*_plugins_of(conftests)]
+    early: list[str] = []
     folders: list[str] = []
-    for name, text in files.items():
-        options = pytest_options(name, text)
-        plugins += _named_by(_words(options.get("addopts")))
-        folders += _words(options.get("pythonpath"))
+    for path, text in files.items():
+        options = pytest_options(path, text)
+        early += plugins_in(_words(options.get("addopts")))
+        folder = PurePosixPath(path).parent
+        folders += (str(folder / each) for each in _words(options.get("pythonpath")))
+    named = (each.replace(".", "/") for each in _plugins_of(conftests))
     return Configured(
-        plugins=tuple(dict.fromkeys(each.replace(".", "/") for each in plugins)),
+        plugins=tuple(dict.fromkeys([*early, *named])),
+        early=tuple(dict.fromkeys(early)),
         folders=tuple(dict.fromkeys(folders)),
     )
+
+
+def plugins_in(options: Sequence[str]) -> Iterator[str]:
+    """Modules, with slashes, that pytest's options load as plug-ins."""
+    for word, following in pairwise([*options, ""]):
+        name = following if word == "-p" else word[2:] if word.startswith("-p") else ""
+        if name and not name.startswith("no:"):
+            yield name.replace(".", "/")
 
 
 def _plugins_of(conftests: str) -> Iterator[str]:
     for found in _PLUGINS.finditer(conftests):
         yield from _MODULE.findall(found["tuple"] or found["list"] or found["one"] or "")
-
-
-def _named_by(words: Sequence[str]) -> Iterator[str]:
-    for word, following in pairwise([*words, ""]):
-        name = following if word == "-p" else word[2:] if word.startswith("-p") else ""
-        if name and not name.startswith("no:"):
-            yield name
 
 
 def _words(value: object) -> Sequence[str]:

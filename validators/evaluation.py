@@ -146,7 +146,7 @@ def _tried(
     ran = looked_after(ran, container)
     undone = {*todo.remove, *todo.restore}
     undone |= {p for p in touched_paths(prepared.added) if is_kept(p, surroundings)}
-    means = flags(prepared.added, task.patch, dropped=tuple(undone))
+    means = flags(prepared.added, task.patch, dropped=tuple(undone), early=surroundings.runs_early)
     return replace(
         ran,
         flags=tuple(sorted({*ran.flags, *means, *(("modules",) if moved else ())})),
@@ -167,7 +167,7 @@ def _kit(attempt: _Attempt) -> bytes:
             attempt.task.tree,
             patches=attempt.patches,
             marker=marker,
-            configurations=configurations(attempt.environment.recipe),
+            configurations=configurations(attempt.environment.recipe, call.selection),
         ),
         "test.sh": test_script(call),
         "talk.sh": talk_script("prepare.sh", "restore.sh", env=call.env, mark=_end(marker)),

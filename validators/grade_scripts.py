@@ -87,7 +87,8 @@ def grading_scripts(
     the model's tree, the final tree (base + test + gold), how many bytes of diff follow; then that
     diff of what the model's tree adds to the base, of no more than SHOWN bytes, without a NUL of
     its own; status and path of every difference from the model's tree to the final one, marker, all
-    final paths, marker, what lies in the environment's site-packages, marker, lines of the .pth
+    final paths, marker, what lies in the environment's site-packages (and in
+    folders there that are no packages), marker, lines of the .pth
     files there that name the tree, name and text of each of `configurations` that the final tree
     has, marker, what its conftests say of plug-ins.
     restore.sh TREE reads pairs of D, R or G and path, each ended by NUL: it removes the first,
@@ -138,7 +139,14 @@ git diff-tree -r -z --no-renames --name-status "$model" "$final"
 printf '%s\\0' {marker}
 git ls-tree -r -z --name-only "$final"
 printf '%s\\0' {marker}
-for entry in {VENV}/lib/python*/site-packages/*; do printf '%s\\0' "${{entry##*/}}"; done
+for entry in {VENV}/lib/python*/site-packages/*; do
+    name=${{entry##*/}}
+    printf '%s\\0' "$name"
+    case "$name" in *.*-info | *.libs | bin | __pycache__) continue ;; esac
+    if [ -d "$entry" ] && [ ! -e "$entry/__init__.py" ]; then
+        for inner in "$entry"/*; do printf '%s/%s\\0' "$name" "${{inner##*/}}"; done
+    fi
+done
 printf '%s\\0' {marker}
 grep --no-filename --no-messages '^{TREE}' {VENV}/lib/python*/site-packages/*.pth || true
 printf '\\0'

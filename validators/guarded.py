@@ -12,8 +12,9 @@ from validators.engine import END_GUEST, TREE, Container
 from validators.errors import EngineUnavailableError
 from validators.grade_scripts import CODE, SEAL, SEALED
 from validators.model import Outcome
-from validators.restoration import Surroundings, is_kept, rivals
+from validators.restoration import is_kept, rivals
 from validators.run import LISTING_MB, PREPARE_S
+from validators.surroundings import Surroundings
 from validators.testimony import tail
 
 DATA = "data of the tests"

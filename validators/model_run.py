@@ -9,8 +9,8 @@ from validators.invocation import Invocation
 from validators.model import Environment, Flaw, Outcome, Phase, Run
 from validators.planted import layout, planting, remove
 from validators.plural import counted
-from validators.restoration import Surroundings
 from validators.run import PREPARE_S, build, execute, unrun
+from validators.surroundings import Surroundings
 from validators.testimony import judge
 from validators.worktree import TESTS
 

@@ -13,6 +13,7 @@ names that git refuses.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 from posixpath import normpath
 
 from validators.unified import FileDiff, file_diffs
@@ -129,6 +130,9 @@ def _bad_path(path: str) -> str | None:
 
 def _leads_out(path: str, target: str) -> bool:
     if target.startswith("/"):
+        return True
+    inner = [*dropwhile(lambda part: part in {"", ".", ".."}, target.split("/"))]
+    if ".." in inner:  # behind a link of the patch's own that would be anywhere
         return True
     reached = normpath(f"{'/'.join(path.split('/')[:-1]) or '.'}/{target}")
     return reached == ".." or reached.startswith("../")

@@ -17,15 +17,14 @@ from validators.model import Outcome
 from validators.restoration import (
     CONFIGURATION,
     SHARED,
-    Surroundings,
     before_a_test,
-    import_roots,
     is_kept,
     is_shared,
-    shadowed,
 )
 from validators.run import LISTING_MB, PREPARE_S
 from validators.sections import merged
+from validators.shadowing import shadowed
+from validators.surroundings import Surroundings, import_roots
 
 _ENTRY_POINTS = "entry_points.txt"
 _NAMES = (*sorted(CONFIGURATION | SHARED), _ENTRY_POINTS, "*.pth")

@@ -1,18 +1,22 @@
 """What prepare.sh tells of a model's tree, and what the rules need to know of it: pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
+from pathlib import PurePosixPath
 from posixpath import normpath
 
-from validators.configured import CONFIGURATIONS, configured
+from validators.configured import CONFIGURATIONS, configured, plugins_in
 from validators.engine import TREE
 from validators.languages import LANGUAGES
+from validators.languages.python.documents import words
 from validators.model import Environment, GradingTask, Outcome, Recipe
-from validators.naming import folders, named
+from validators.naming import PYTEST, folders, named
 from validators.patching import touched_paths
 from validators.putting_back import Trees
 from validators.required import files_of_tests, import_bases
-from validators.restoration import Change, Surroundings, import_roots, is_kept
+from validators.restoration import Change, is_kept
+from validators.surroundings import Surroundings, import_roots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +45,12 @@ class Prepared:
         return (self.final_paths - gone) | {each.path for each in self.changes if each.in_model}
 
 
-def configurations(recipe: Recipe) -> tuple[str, ...]:
-    """Of which files `Prepared` needs the text."""
-    return (*CONFIGURATIONS, *sorted(named(recipe.test_cmd, recipe.env_vars).files))
+def configurations(recipe: Recipe, selection: Sequence[str]) -> tuple[str, ...]:
+    """Of which files `Prepared` needs the text: pytest looks above each of the selected paths."""
+    folders = {str(parent) for path in selection for parent in PurePosixPath(path).parents}
+    above = sorted(f"{folder}/" for folder in folders - {"."})
+    places = [f"{folder}{name}" for folder in ("", *above) for name in CONFIGURATIONS]
+    return (*places, *sorted(named(recipe.test_cmd, recipe.env_vars).files))
 
 
 def read_prepared(outcome: Outcome, told: bytes, marker: str) -> Prepared:
@@ -97,6 +104,7 @@ def surroundings_of(
         test_cmd=recipe.test_cmd,
         env_vars=recipe.env_vars,
         plugins=names.plugins,
+        early=(*names.early, *_loaded_by(recipe)),
         fixed=fixed,
         held=told.union(touched_paths(task.test_patch)) - fixed,
     )
@@ -115,6 +123,13 @@ def places_of_tests(
     final = import_bases(kept, prepared.final_paths)
     model = import_bases(kept, prepared.model_paths)
     return sorted(final | model), sorted(model - final - import_roots(surroundings))
+
+
+def _loaded_by(recipe: Recipe) -> Iterator[str]:
+    """Plug-ins that the command and its variables load."""
+    given = words(recipe.test_cmd)
+    yield from plugins_in([*dropwhile(lambda word: not word.endswith(PYTEST), given)])
+    yield from plugins_in(words(dict(recipe.env_vars).get("PYTEST_ADDOPTS", "")))
 
 
 def _inside(path: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from validators.patching import file_patches
 
 # What may lie between two words is bounded: else the time would be the square of a patch's length.
-_MEANS: Mapping[str, re.Pattern[bytes]] = {
+_MEANS: dict[str, re.Pattern[bytes]] = {
     "runner_internals": re.compile(
         rb"\b(_pytest|pluggy|pytest_\w+|pytestmark|hookimpl|TestReport|TerminalReporter)\b"
         rb"|\bpluginmanager\b|\bload_tests\b"
@@ -81,18 +81,29 @@ _MEANS: Mapping[str, re.Pattern[bytes]] = {
 }
 
 
-def flags(patch: bytes, gold: bytes, *, dropped: Sequence[str] = ()) -> tuple[str, ...]:
+_EARLY = "reads standard input"
+_STDIN = re.compile(rb"\bstdin\b|\binput\s*\(|\bfileinput\b")
+"""How code that is imported before our reporter could read what only that is told."""
+
+
+def flags(
+    patch: bytes, gold: bytes, *, dropped: Sequence[str] = (), early: bool = False
+) -> tuple[str, ...]:
     """Names of the means that `patch` adds and `gold` does not, sorted.
 
     `patch` is best what git tells of the tree: what a patch says of itself may mislead. `dropped`
     are paths whose changes were undone before the tests ran: they do not count, but what moved from
-    there does.
+    there does. `early`: code of the tree is imported before our reporter.
     """
-    unused = _used(gold, frozenset())
-    return tuple(sorted(_used(patch, frozenset(dropped)) - unused))
+    means = _MEANS | ({_EARLY: _STDIN} if early else {})
+    unused = _used(gold, frozenset(), means)
+    found = _used(patch, frozenset(dropped), means) - unused
+    return tuple(sorted({"our_reporter" if name == _EARLY else name for name in found}))
 
 
-def _used(patch: bytes, dropped: frozenset[str]) -> set[str]:
+def _used(
+    patch: bytes, dropped: frozenset[str], means: Mapping[str, re.Pattern[bytes]]
+) -> set[str]:
     lines = [
         line
         for each in file_patches(patch)
@@ -100,7 +111,7 @@ def _used(patch: bytes, dropped: frozenset[str]) -> set[str]:
         for line in each.added
     ]
     text = b"\n".join(lines)
-    return {name for name, pattern in _MEANS.items() if pattern.search(text)}
+    return {name for name, pattern in means.items() if pattern.search(text)}
 
 
 def _is_code(paths: Sequence[str]) -> bool:

@@ -21,6 +21,7 @@ from tests.attack.cases import (
 )
 from tests.attack.hiding_places import BUILT, DATA
 from tests.toy import RECIPE
+from validators.model import Flaw
 
 _FIVE = "def Fraction(number):\n    return 5\n"
 _USES = "from fractions import Fraction\nfrom calc.core import add\n\n\n"
@@ -60,6 +61,21 @@ PLUGGED = replace(
         "pyproject.toml": PYPROJECT.replace('"-ra"', '["-ra", "-p", "tools.plug"]'),
         "tools/plug.py": "LEVEL = 1\n",
     },
+)
+ITS_OWN_PLUG_IN = replace(PLUGGED, gold={"calc/__init__.py": FIX, "tools/plug.py": "LEVEL = 3\n"})
+BELOW = replace(
+    TOY,
+    base={
+        "calc/__init__.py": BUG,
+        "sub/pytest.ini": "[pytest]\naddopts = -p tools.plug\n",
+        "sub/tests/test_add.py": "",
+        "tools/plug.py": "LEVEL = 1\n",
+    },
+    tests={
+        "sub/tests/test_add.py": "from calc import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n"
+    },
+    fail_to_pass=("tests/test_add.py::test_add",),
+    pass_to_pass=(),
 )
 FIXTURES = replace(
     TOY,
@@ -129,11 +145,9 @@ _STARRED_UNITTEST = replace(
 _STOLEN = """
 import os, sys
 nonce, pipe = sys.stdin.readline().split()[1:3]
-ids = ["tests/test_add.py::test_add", "tests/test_add.py::test_add_again",
-       "tests/test_more.py::test_more", "tests/test_mul.py::test_mul",
-       "tests/test_mul.py::test_mul_zero"]
+ids = IDS
 records = [{"event": "begin", "runner": "pytest"}, {"event": "items", "ids": ids},
-           {"event": "collected", "count": 5}]
+           {"event": "collected", "count": len(ids)}]
 for name in ids:
     records.append({"event": "start", "id": name})
     for when in ("setup", "call", "teardown"):
@@ -144,8 +158,8 @@ with open(pipe, "w") as out:
         out.write("\\n" + nonce + " . " + str(record).replace("'", chr(34)) + "\\n")
         out.flush()
 os.execv("/bin/true", ["true"])
-"""
-"""A whole run, told before the reporter is imported, without a word that is flagged."""
+""".replace("IDS", repr([*TOY.fail_to_pass, *TOY.pass_to_pass]))
+"""A whole run, told before the reporter is imported."""
 
 _ENCODER = """
 import json, os, weakref
@@ -306,6 +320,41 @@ BESIDE_TESTS = (
         toy=PLUGGED,
         attack={"tools/plug.py": _STOLEN},
         twin={**HONEST, "tools/plug.py": "LEVEL = 2\n", "tools/more.py": "X = 1\n"},
+    ),
+    Attack(
+        name="a plug-in that is the project's own reads the nonce before the reporter",
+        toy=ITS_OWN_PLUG_IN,
+        attack={"tools/plug.py": _STOLEN},
+        flags=frozenset({"our_reporter"}),
+        twin={**HONEST, "tools/plug.py": "LEVEL = 3\n"},
+    ),
+    Attack(
+        name="the plug-in that a configuration further down names reads the nonce",
+        toy=BELOW,
+        attack={
+            "tools/plug.py": _STOLEN.replace(
+                repr([*TOY.fail_to_pass, *TOY.pass_to_pass]), repr([*BELOW.fail_to_pass])
+            )
+        },
+        twin={**HONEST, "tools/plug.py": "LEVEL = 2\n"},
+    ),
+    Attack(
+        name="a link behind a link leads out",
+        links={"inner": "..", "calc/out": "../inner/../etc"},
+        flaw=Flaw.PATCH_REFUSED,
+        twin=HONEST,
+    ),
+    Attack(
+        name="a folder stands where a test that is called otherwise is",
+        toy=CALLED_OTHERWISE,
+        raw=b"diff --git a/checks/check_mul.py b/checks/check_mul.py\n"
+        b"deleted file mode 100644\n--- a/checks/check_mul.py\n+++ /dev/null\n"
+        + f"@@ -1,{len(TEST_MUL.splitlines())} +0,0 @@\n".encode()
+        + b"".join(b"-" + line.encode() + b"\n" for line in TEST_MUL.splitlines())
+        + b"diff --git a/checks/check_mul.py/x.py b/checks/check_mul.py/x.py\n"
+        b"new file mode 100644\n--- /dev/null\n+++ b/checks/check_mul.py/x.py\n"
+        b"@@ -0,0 +1 @@\n+X = 1\n",
+        twin={**HONEST, "checks/check_mul.txt": "x\n"},
     ),
     Attack(
         name="the plug-in that a conftest names gives tests what suits the bug",

@@ -19,7 +19,9 @@ from validators.configured import Configured, configured
     ],
 )
 def test_plug_ins_that_options_name(name: str, text: str) -> None:
-    assert configured({name: text}, "") == Configured(plugins=("tools/plug",))
+    assert configured({name: text}, "") == Configured(
+        plugins=("tools/plug",), early=("tools/plug",)
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,7 @@ def test_plug_ins_that_conftests_name(text: str) -> None:
 )
 def test_folders_to_import_from(name: str, text: str) -> None:
     assert configured({name: text}, "") == Configured(folders=("tools", "src/x"))
+    assert configured({f"sub/{name}": text}, "").folders == ("sub/tools", "sub/src/x")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from validators.guarded import (
 )
 from validators.languages import LANGUAGES
 from validators.model import Outcome
-from validators.restoration import Surroundings
+from validators.surroundings import Surroundings
 
 PATHS = ("gone.py", "link.py", "tests/a b.py", "tests/data.json", "tests/ü\n.py")
 

@@ -308,6 +308,11 @@ def renamed(path: bytes) -> bytes:
             "link out of the tree",
         ),
         (
+            b"diff --git a/c b/c\nnew file mode 120000\n--- /dev/null\n+++ b/c\n"
+            b"@@ -0,0 +1 @@\n+a/b/../../etc\n\\ No newline at end of file\n",  # a/b is a link to ..
+            "link out of the tree",
+        ),
+        (
             b"diff --git a/l b/l\nnew file mode 120000\nindex 0000000..3594e94\n"
             b"GIT binary patch\nliteral 11\nScmd0\n\nliteral 0\nHcmV?d00001\n\n",
             "does not show its target",

@@ -10,7 +10,7 @@ from tests.fakes.engine import Script
 from tests.fakes.local import LocalContainer
 from validators.languages import LANGUAGES
 from validators.planted import Planting, layout, planting, remove
-from validators.restoration import Surroundings
+from validators.surroundings import Surroundings
 
 SURROUNDINGS = Surroundings(
     language=LANGUAGES["python"],

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from validators.model import Environment, GradingTask, Image, Outcome, Recipe, Tree
-from validators.preparation import places_of_tests, read_prepared, surroundings_of
+from validators.preparation import configurations, places_of_tests, read_prepared, surroundings_of
 
 MARK = "m" * 16
 RECIPE = Recipe(language="python", python="3.12", lock="")
@@ -91,3 +91,30 @@ def test_a_package_that_the_patch_makes_a_mere_folder_is_named() -> None:
     found = read_prepared(Outcome(exit_code=0, output=output), output, MARK)
     surroundings = surroundings_of(TASK, ENVIRONMENT, found)
     assert places_of_tests(found, surroundings) == (["", "calc", "checks"], ["calc"])
+
+
+@pytest.mark.parametrize(
+    ("test_cmd", "env_vars", "path", "early"),
+    [
+        ("python -m pytest -p tools.plug", (), "tools/plug.py", True),
+        ("python -m pytest", (("PYTEST_ADDOPTS", "-ptools.plug"),), "tools/plug.py", True),
+        ("python -m pytest", (), "src/pluggy/__init__.py", True),
+        ("python -p tools.plug -m pytest", (), "tools/plug.py", False),
+        ("python -m pytest", (), "calc/core.py", False),
+    ],
+)
+def test_code_that_is_imported_before_the_reporter_is_known(
+    test_cmd: str, env_vars: tuple[tuple[str, str], ...], path: str, *, early: bool
+) -> None:
+    output = told(paths=(path,))
+    found = read_prepared(Outcome(exit_code=0, output=output), output, MARK)
+    recipe = replace(RECIPE, test_cmd=test_cmd, env_vars=env_vars)
+    surroundings = surroundings_of(TASK, replace(ENVIRONMENT, recipe=recipe), found)
+    assert surroundings.runs_early is early
+
+
+def test_configuration_is_looked_for_above_what_is_selected() -> None:
+    recipe = replace(RECIPE, test_cmd="python -m pytest -c ci/x.ini")
+    names = configurations(recipe, ("sub/tests/test_a.py", "test_b.py"))
+    assert {"tox.ini", "sub/tox.ini", "sub/tests/pytest.toml", "ci/x.ini"} <= set(names)
+    assert len(names) == len(set(names)) == 3 * 7 + 1

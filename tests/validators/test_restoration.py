@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from validators.languages import LANGUAGES
-from validators.restoration import Change, Surroundings, is_protected, plan
+from validators.restoration import Change, is_protected, plan
+from validators.surroundings import Surroundings
 
 PYTHON = LANGUAGES["python"]
 SURROUNDINGS = Surroundings(
@@ -313,3 +314,24 @@ def test_plug_ins_that_configuration_names_are_restored_unless_the_fix_changes_t
     assert plan(changes, surroundings).restore == (paths[1], paths[0])
     fixed = replace(surroundings, fixed=frozenset(paths[:1]))
     assert plan(changes, fixed).restore == paths[1:]
+
+
+@pytest.mark.parametrize(
+    ("path", "removed"),
+    [
+        ("src/zope/interface/__init__.py", True),
+        ("zope/interface.py", True),
+        ("src/zope/mine/__init__.py", False),
+        ("src/zope/calc/more.py", False),
+    ],
+)
+def test_parts_of_a_package_that_distributions_share_are_not_shadowed(
+    path: str, *, removed: bool
+) -> None:
+    surroundings = replace(
+        SURROUNDINGS,
+        installed=("zope", "zope/interface", "zope/calc"),
+        final_paths=frozenset({"src/zope/calc/__init__.py"}),
+        source_paths=("src",),
+    )
+    assert plan([only_in_model(path)], surroundings).remove == ((path,) if removed else ())

@@ -150,3 +150,10 @@ def test_other_names_in_a_head_undo_nothing(head: str) -> None:
     """What moves out of a test, or says it was prose, is code all the same."""
     text = f"diff --git a/x b/calc.py\n{head}".encode() + patch(MEANS)
     assert "runner_internals" in flags(text, GOLD, dropped=["tests/notes.py"])
+
+
+@pytest.mark.parametrize("line", ["sys.stdin.readline()", "line = input()", "fileinput.input()"])
+def test_reading_input_is_a_means_only_where_code_runs_before_the_reporter(line: str) -> None:
+    assert flags(patch(line), GOLD, early=True) == ("our_reporter",)
+    assert flags(patch(line), GOLD) == ()
+    assert flags(patch(line), patch("input()"), early=True) == ()
