@@ -36,7 +36,9 @@ from validators.probes import (
     SURROUNDINGS,
     applied,
     probes_of,
+    surroundings,
 )
+from validators.procession import runs_of
 from validators.verification import verify
 
 WHEN = datetime(2024, 1, 2, tzinfo=UTC)
@@ -178,6 +180,108 @@ def test_hunk_probes_are_bounded(tmp_path: Path) -> None:
     assert 2 <= sum(variant.startswith(HUNK) for variant in variants) <= 8
     one = repository.diff({"f.py": text[:200] + "".join(f"{line}\n" * 8 for line in LINES)[200:]})
     assert len(hunk_paths(without_hunk(one, 0))) == len(hunk_paths(one)) - 1
+
+
+CLOCKED = """
+import ctypes, datetime, errno, queue, select, subprocess, sys, threading, time
+import pytest
+
+C = ctypes.CDLL(None, use_errno=True)
+BLOCK = ctypes.create_string_buffer(256)  # as large as any of C's locks
+YEARS_S = 700 * 24 * 3600
+
+
+class Time(ctypes.Structure):
+    _fields_ = [("s", ctypes.c_long), ("ns", ctypes.c_long)]
+
+
+def soon():
+    at = time.time_ns() + 10**8
+    return ctypes.byref(Time(at // 10**9, at % 10**9))
+
+
+def test_the_wall_clock_is_shifted():
+    assert time.time() > NOW + YEARS_S
+    assert datetime.datetime.now().timestamp() > NOW + YEARS_S
+    child = subprocess.check_output([sys.executable, "-c", "import time; print(time.time())"])
+    assert float(child) > NOW + YEARS_S
+
+
+def test_no_other_clock_is():
+    with open("/proc/uptime") as file:
+        assert abs(time.monotonic() - float(file.read().split()[0])) < YEARS_S
+
+
+def child_runs_on():
+    with pytest.raises(subprocess.TimeoutExpired):
+        subprocess.run(["sleep", "60"], timeout=0.1)
+
+
+def nothing_comes():
+    with pytest.raises(queue.Empty):
+        queue.Queue().get(timeout=0.1)
+
+
+def condition():
+    waited = threading.Condition()
+    with waited:
+        waited.wait(0.1)
+
+
+def taken():
+    lock = threading.Lock()
+    lock.acquire()
+    assert not lock.acquire(timeout=0.1)
+
+
+def semaphore():
+    C.sem_init(BLOCK, 0, 0)
+    assert C.sem_timedwait(BLOCK, soon()) == -1 and ctypes.get_errno() == errno.ETIMEDOUT
+
+
+def mutex():
+    C.pthread_mutex_init(BLOCK, None)
+    C.pthread_mutex_lock(BLOCK)
+    assert C.pthread_mutex_timedlock(BLOCK, soon()) == errno.ETIMEDOUT
+
+
+def condition_of_c():
+    lock = ctypes.create_string_buffer(256)
+    C.pthread_mutex_init(lock, None)
+    C.pthread_mutex_lock(lock)
+    C.pthread_cond_init(BLOCK, None)
+    assert C.pthread_cond_timedwait(BLOCK, lock, soon()) == errno.ETIMEDOUT
+
+
+def nanosleep():
+    assert C.clock_nanosleep(0, 1, soon(), None) == 0  # CLOCK_REALTIME, TIMER_ABSTIME
+
+
+@pytest.mark.parametrize("wait", [
+    lambda: time.sleep(0.1), lambda: select.select([], [], [], 0.1), child_runs_on, nothing_comes,
+    condition, taken, semaphore, mutex, condition_of_c, nanosleep,
+])
+def test_waits_are_as_long_as_ever(wait):
+    '''What never ends meets the time limit of the run.'''
+    began = time.monotonic()
+    wait()
+    assert time.monotonic() - began > 0.05
+"""
+
+
+@pytest.mark.docker
+def test_the_clock_of_its_probe_shifts_what_is_told_and_no_wait(
+    engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    code = CLOCKED.replace("NOW", str(int(datetime.now(UTC).timestamp())))
+    tree = Repository(tmp_path / "toy", {"test_clock.py": code}).tree()
+    environment = environment_of(toy_image, replace(RECIPE, timeout_s=30))
+    clock = replace(surroundings(task(b""))[0], patches=())
+    assert clock.variant == CLOCK
+    (found,) = runs_of(tree, environment, [clock], selection=("test_clock.py",), engine=engine)
+    wrong = {test: told for test, told in found.results.items() if told.status is not PASSED}
+    assert (found.flaw, wrong) == (None, {})
+    assert len(found.results) == 12
 
 
 @pytest.mark.docker
