@@ -39,7 +39,8 @@ def apt_lines(recipe: Recipe) -> Sequence[str]:
     packages = " ".join(map(quote, recipe.apt))
     return (
         "apt-get update -qq",
-        f"DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends {packages}",
+        f"DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends -- "
+        f"{packages}",  # none of them is an option
         "rm -rf /var/lib/apt/lists/*",
     )
 

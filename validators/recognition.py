@@ -51,16 +51,25 @@ def recognise(recipe: Recipe) -> None:
 def complaints(recipe: Recipe) -> Iterator[str]:
     """Sentences about words of the recipe that no tool would take for what they are meant to be."""
     lines = (*recipe.requirements, *recipe.build_requirements)
-    variables = [name for name, _ in recipe.env_vars]
     exempt = [name for name, _ in recipe.cutoff_exempt]
-    checks: Sequence[tuple[str, Sequence[str], Callable[[str], object], str]] = (
-        ("apt", recipe.apt, _APT.fullmatch, "no name of a Debian package"),
+    yield from dangers(recipe)
+    yield from _misfits(
         ("requirements", lines, _is_requirement, "no requirement"),
-        ("env_vars", variables, _VARIABLE.fullmatch, "no name of a variable"),
         ("cutoff_exempt", exempt, _NAME.fullmatch, "no name of a package"),
     )
-    for field, words, is_fit, what in checks:
-        yield from (f"{field}: {word!r} is {what}." for word in words if not is_fit(word))
+    yield from _empty_commands(recipe)
+    yield from _odd_moments(recipe)
+    yield from _lock_complaints(recipe.lock or "")
+
+
+def dangers(recipe: Recipe) -> Iterator[str]:
+    """Sentences about what would lift a limit, or be an option of root's tools: whoever wrote it,
+    it must not be carried out."""
+    variables = [name for name, _ in recipe.env_vars]
+    yield from _misfits(
+        ("apt", recipe.apt, _APT.fullmatch, "no name of a Debian package"),
+        ("env_vars", variables, _VARIABLE.fullmatch, "no name of a variable"),
+    )
     numbers = (
         ("timeout_s", recipe.timeout_s, 1, TIMEOUT_S_MAX),
         ("memory_mb", recipe.memory_mb, MEMORY_MB_MIN, MEMORY_MB_MAX),
@@ -68,12 +77,17 @@ def complaints(recipe: Recipe) -> Iterator[str]:
     for field, number, least, most in numbers:
         if not least <= number <= most:
             yield f"{field}: it must be from {least} to {most}."
-    yield from _empty_commands(recipe)
-    yield from _odd_moments(recipe)
-    yield from _lock_complaints(recipe.lock or "")
     for field, word in _commands(recipe):
         if "\0" in word or any("\ud800" <= char <= "\udfff" for char in word):
             yield f"{field}: {word!r} holds a character that no command line can."
+
+
+def _misfits(
+    *checks: tuple[str, Sequence[str], Callable[[str], object], str],
+) -> Iterator[str]:
+    """Field, its words, what is fit, and what the others are called."""
+    for field, words, is_fit, what in checks:
+        yield from (f"{field}: {word!r} is {what}." for word in words if not is_fit(word))
 
 
 def _empty_commands(recipe: Recipe) -> Iterator[str]:

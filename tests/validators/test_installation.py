@@ -88,6 +88,8 @@ def test_files_of_requirements_are_told_relative_to_the_tree() -> None:
 def test_names_are_quoted_for_the_shell() -> None:
     recipe = replace(RECIPE, apt=("gcc", "x; rm -rf /"))
     assert "'x; rm -rf /'" in " ".join(installation.apt_lines(recipe))
+    option = replace(RECIPE, apt=("-oDPkg::Pre-Invoke::=id",))
+    assert " -- -oDPkg::Pre-Invoke::=id" in " ".join(installation.apt_lines(option))
     tree = Tree(
         commit="c", committed_at=datetime(2024, 1, 1, tzinfo=UTC), tar=b"", nearest_tag="v1; true"
     )

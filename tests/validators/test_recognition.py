@@ -7,7 +7,7 @@ import pytest
 
 from validators.errors import UnknownRecipeError
 from validators.model import Recipe
-from validators.recognition import complaints, recognise
+from validators.recognition import complaints, dangers, recognise
 
 KNOWN = Recipe(language="python", python="3.12")
 
@@ -78,3 +78,23 @@ def test_an_honest_recipe_is_told_nothing() -> None:
 def test_words_that_mean_something_to_a_shell_alone_are_named(recipe: Recipe, word: str) -> None:
     (complaint,) = complaints(recipe)
     assert word in complaint
+
+
+@pytest.mark.parametrize(
+    ("change", "is_dangerous"),
+    [
+        ({"memory_mb": 0}, True),
+        ({"timeout_s": 1e18}, True),
+        ({"apt": ("--evil",)}, True),
+        ({"env_vars": (("A=B", "c"),)}, True),
+        ({"env_vars": (("A", "b\0"),)}, True),
+        ({"lock": "a==1"}, False),
+        ({"requirements": ("--odd x",)}, False),
+    ],
+)
+def test_what_would_lift_a_limit_is_told_from_what_only_fails(
+    change: dict[str, object], is_dangerous: bool
+) -> None:
+    recipe = replace(WORDS, **change)  # type: ignore[arg-type]  # fields of a recipe
+    assert bool(list(dangers(recipe))) is is_dangerous
+    assert list(complaints(recipe))

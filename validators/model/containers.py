@@ -17,6 +17,12 @@ class Limits:
     network: bool = False
     uid: int | None = None  # in a run: another user than `guest`, one without a name
 
+    def __post_init__(self) -> None:
+        """ValueError for a zero: an engine takes it for no limit at all."""
+        for name in ("memory_mb", "cpus", "pids", "disk_mb", "output_mb"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above zero, or there would be no limit.")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:

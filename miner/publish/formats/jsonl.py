@@ -13,7 +13,7 @@ from miner.errors import ConfigError
 from miner.given import read_bytes, without_waiting
 from miner.publish.row import ExportRow, canonical, complaint
 from validators.errors import UnknownRecipeError
-from validators.recognition import recognise
+from validators.recognition import dangers, recognise
 
 
 def write(rows: Sequence[ExportRow], path: Path) -> None:
@@ -77,6 +77,8 @@ def _row(line: bytes, *, where: str) -> ExportRow:
         raise ConfigError(f"{where}: {complaint(error)}.") from error
     except UnknownRecipeError as error:
         raise UnknownRecipeError(f"{where}: install_config: {error}") from error
+    for danger in dangers(row.install_config):
+        raise ConfigError(f"{where}: install_config.{danger}")
     return row
 
 

@@ -93,6 +93,26 @@ def test_a_row_that_contradicts_itself_is_named(
         jsonl.read(path)
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"memory_mb": 0}, "memory_mb: it must be from 64"),
+        ({"timeout_s": 1e18}, "timeout_s: it must be from 1"),
+        ({"apt": ["-oDPkg::Pre-Invoke::=id"]}, "apt: '-oDPkg::Pre-Invoke::=id' is no name"),
+        ({"env_vars": [["A=B", "c"]]}, "env_vars: 'A=B' is no name"),
+        ({"test_cmd": "pytest \0"}, "test_cmd: .* holds a character"),
+    ],
+)
+def test_a_strangers_recipe_lifts_no_limit(
+    tmp_path: Path, change: dict[str, object], sentence: str
+) -> None:
+    given = json.loads(canonical(row()))
+    given["install_config"] |= change
+    (tmp_path / "set.jsonl").write_text(json.dumps(given) + "\n")
+    with pytest.raises(ConfigError, match=rf"set\.jsonl:1: install_config\.{sentence}"):
+        jsonl.read(tmp_path / "set.jsonl")
+
+
 def test_an_empty_or_missing_file_is_no_dataset(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").touch()
     with pytest.raises(ConfigError, match="holds no instance"):

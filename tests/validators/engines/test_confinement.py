@@ -48,6 +48,13 @@ def test_limits_are_passed_on() -> None:
     assert ulimits["nofile"] < 100_000
 
 
+@pytest.mark.parametrize("name", ["memory_mb", "cpus", "pids", "disk_mb", "output_mb"])
+def test_no_limit_is_zero_which_engines_take_for_none(name: str) -> None:
+    for number in (0, -1):
+        with pytest.raises(ValueError, match=f"{name} must be above zero"):
+            Limits(**{name: number})  # type: ignore[arg-type]  # whole numbers fit all of them
+
+
 def test_filled_work_places_stay_below_the_memory_limit() -> None:
     cases = (LIMITS, Limits(), Limits(memory_mb=256, disk_mb=100_000))
     for limits, habits in product(cases, (DOCKER, PODMAN)):
