@@ -1,7 +1,7 @@
 """Who grades: answers through the executor, as they come, and once more when a machine fails."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -52,8 +52,10 @@ class Answer:
     attempt: int = 1
 
 
-def graded(answers: Sequence[Answer], hands: Hands) -> Iterator[tuple[Answer, Grade | Exception]]:
-    """Grades as they come; a machine's failure is tried again, then handed out.
+def graded(
+    answers: Sequence[Answer], hands: Hands
+) -> Generator[tuple[Answer, Grade | Exception], None, None]:
+    """Grades as they come; a machine's failure is tried again, then handed out. Close it to stop.
 
     So is a tree that cannot be had: the other instances are graded all the same.
     """

@@ -1,5 +1,6 @@
 """Evaluate: predictions and a dataset → graded evaluations and % resolved."""
 
+from contextlib import closing
 from dataclasses import dataclass
 
 from miner.errors import told
@@ -49,9 +50,10 @@ def evaluate(
                 answer = _to_run(books, row, model, answers.get((model, row.instance_id)))
                 if answer is not None:
                     same.setdefault((row.row_hash, answer.patch_hash), []).append(answer)
-        for answer, result in graded([first for first, *_ in same.values()], hands):
-            for each in same[answer.row.row_hash, answer.patch_hash]:
-                _save(books, each, result)
+        with closing(graded([first for first, *_ in same.values()], hands)) as grades:
+            for answer, result in grades:
+                for each in same[answer.row.row_hash, answer.patch_hash]:
+                    _save(books, each, result)
     finally:
         progress.end("evaluate")
     return StageReport(
