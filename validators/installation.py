@@ -156,8 +156,12 @@ def freeze_line() -> str:
 
 
 def generated_line() -> str:
-    """The shell line that keeps what the install left in the tree, caches and copies apart."""
-    leave = r"(^|/)(__pycache__|\.git)(/|$)|^(build|dist)/|\.egg-info/SOURCES\.txt$"
+    """The shell line that keeps what the install left in the tree, caches and copies apart.
+
+    Where meson builds stays: what it installed for editing looks there, and builds again.
+    """
+    built = r"^(build/(bdist|lib|scripts|temp)[^/]*|dist)/"
+    leave = rf"(^|/)(__pycache__|\.git)(/|$)|{built}|\.egg-info/SOURCES\.txt$"
     return (
         f"git ls-files --others -z | grep -zvE '{leave}'"
         f" | tar --create --null --no-recursion --files-from=- --file={GENERATED}"

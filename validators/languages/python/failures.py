@@ -10,6 +10,21 @@ _BUILD_OUTPUT = re.compile(rb"^\s*\[std(?:out|err)\]\s*$.*", re.MULTILINE | re.D
 _COMPILER = r"(?:x86_64-linux-gnu-)?(?:gcc|g\+\+|cc|c\+\+|clang)"
 _BUILD_TOOL = r"gcc|g\+\+|cc|cmake|ninja|pkg-config|cargo|make|swig|gfortran|rustc"
 
+_PKG_CONFIG = (
+    r"Command 'pkg-config --exists (\S+)' returned",
+    r"^\s*Package '?([\w.+-]+?)'?(?:, required by '[^']*',)? (?:was )?not found",
+    r"No package '([^']+)' found",
+    r"^\s*error: ([\w.+-]+) is not installed or not in path",
+    r"Dependency \"([\w.+-]+)\" not found",
+)
+_OTHER_API = (
+    r"‘(_?Py\w+)’(?: \{aka [^}\n]*\})? has no member named",
+    r"too (?:few|many) arguments to function ‘(_?Py\w+)’",
+    r"implicit declaration of function ‘(_?Py\w+)’",
+    r"unknown type name ‘(Py\w+)’",
+)
+"""C that another Python would compile: its interface changes with the minor version."""
+
 _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.RESOURCE_LIMIT, r"(more than \d+ MB on disk: killed)"),
     (
@@ -26,15 +41,31 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.WRONG_PYTHON, r"No module named '(distutils|imp|asyncore|asynchat|lib2to3)\b"),
     (FailureClass.WRONG_PYTHON, r"(module 'pkgutil' has no attribute 'ImpImporter')"),
     (FailureClass.WRONG_PYTHON, r"(module 'collections' has no attribute '\w+')"),
+    (
+        FailureClass.WRONG_PYTHON,
+        r"fatal error: (longintrepr\.h): No such file",
+    ),
     (FailureClass.MISSING_SYSTEM_LIBRARY, r"fatal error: ([\w/.-]+\.h(?:pp)?): No such file"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, r"(?:can't find|Cargo, the) (Rust) (?:comp|pack)"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, r"Do you have (cargo) in your PATH"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, r"(?:Could not find |^Problem with the )(CMake)\b"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, r"(CMake) (?:must be|is not) installed"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, r"Unknown compiler\(s\): \[\['([\w+-]+)'"),
+    *((FailureClass.MISSING_SYSTEM_LIBRARY, pattern) for pattern in _PKG_CONFIG),
     (FailureClass.MISSING_SYSTEM_LIBRARY, r"cannot find (-l\w+)"),
     (FailureClass.MISSING_SYSTEM_LIBRARY, r"(\w+[-_]config)\b.*(?:not found|No such file)"),
-    (FailureClass.MISSING_SYSTEM_LIBRARY, rf"command '({_COMPILER})' failed"),
+    (FailureClass.MISSING_SYSTEM_LIBRARY, rf"command '({_COMPILER})' failed: No such file"),
     (FailureClass.MISSING_SYSTEM_LIBRARY, rf"'({_COMPILER})':? No such file"),
     (FailureClass.MISSING_SYSTEM_LIBRARY, rf"\b({_BUILD_TOOL}): (?:command )?not found"),
     (FailureClass.EDITABLE_IMPOSSIBLE, r"(Multiple top-level \w+ discovered in a flat-layout)"),
     (FailureClass.EDITABLE_IMPOSSIBLE, r"does not (?:have|support).*(build_editable)"),
     (FailureClass.EDITABLE_IMPOSSIBLE, r"has no attribute '(\w*build\w*_editable)'"),
+    *((FailureClass.WRONG_PYTHON, pattern) for pattern in _OTHER_API),
+    (FailureClass.BUILD_ISOLATION, r"invalid command 'bdist_(wheel)'"),
+    (
+        FailureClass.BUILD_ISOLATION,
+        r"Could not find suitable distribution for Requ\w+\.parse\('([\w.-]+)",
+    ),
     (FailureClass.BUILD_ISOLATION, r"ModuleNotFoundError: No module named '([\w.]+)'"),
     (FailureClass.BUILD_ISOLATION, r"ImportError: No module named '?([\w.]+)'?"),
     (FailureClass.PACKAGE_NOT_FOUND, r"Because ([\w.\[\]-]+) was not found in the package"),
@@ -52,7 +83,7 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
 )
 """The first that is found decides, so the particular stands before the general."""
 
-_RAISED = re.compile(r"(?:[\w.]+(?:Error|Exception|Exit)|error|ERROR|E): \S|cause: Hash mismatch")
+_RAISED = re.compile(r"(?:[\w.]*(?:Error|Exception|Exit)|error|ERROR|E): \S|cause: Hash mismatch")
 
 
 _ADDRESS = re.compile(rb"`[^`\n]* @ (\w+(?:\+\w+)?://[^`\n]*)`")
@@ -95,7 +126,7 @@ def _class_of(step: str, outcome: Outcome) -> tuple[FailureClass, str]:
         return FailureClass.RESOURCE_LIMIT, f"{step} used more memory than allowed"
     log = outcome.output.decode("utf-8", "replace")
     for failure_class, pattern in _PATTERNS:
-        if match := re.search(pattern, log):
+        if match := re.search(pattern, log, re.MULTILINE):
             return failure_class, match.group(1)
     return FailureClass.OTHER, _last_line(log)
 

@@ -26,6 +26,7 @@ _PYTHON_2 = frozenset(
         *("HTMLParser", "httplib", "Queue", "StringIO", "Cookie", "urllib2", "urlparse", "thread"),
         *("exceptions", "commands", "UserDict", "UserList", "UserString", "robotparser", "sets"),
         *("BaseHTTPServer", "SimpleHTTPServer", "SocketServer", "Tkinter", "xmlrpclib", "md5"),
+        *("gtk", "pygtk", "gobject", "glib"),
         *("htmlentitydefs", "anydbm", "dbhash", "copy_reg", "builtins", "winreg", "_winreg"),
     ]
 )

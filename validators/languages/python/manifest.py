@@ -24,6 +24,7 @@ class Manifest:
     installable: bool = False
     backend: str | None = None
     build_requires: tuple[str, ...] = ()
+    setup_requires: tuple[str, ...] = ()
     requires_python: str | None = None
     classifiers: tuple[str, ...] = ()
     extras: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -57,6 +58,7 @@ def _merged(parts: Sequence[Manifest]) -> Manifest:
         installable=any(part.installable for part in parts),
         backend=first(part.backend for part in parts),
         build_requires=longest(part.build_requires for part in parts),
+        setup_requires=longest(part.setup_requires for part in parts),
         requires_python=first(part.requires_python for part in parts),
         classifiers=longest(part.classifiers for part in parts),
         extras={name: lines for part in reversed(parts) for name, lines in part.extras.items()},
@@ -170,7 +172,7 @@ def _from_setup_cfg(text: str, *, has_script: bool) -> Manifest:
     return Manifest(
         name=parser.get("metadata", "name", fallback=None),
         installable=has_script and parser.has_section("metadata"),
-        build_requires=(),
+        setup_requires=listed("options", "setup_requires"),
         requires_python=parser.get("options", "python_requires", fallback=None)
         or parser.get("metadata", "requires-python", fallback=None),
         classifiers=listed("metadata", "classifiers") or listed("metadata", "classifier"),
@@ -194,6 +196,7 @@ def _from_setup_py(text: str) -> Manifest:
         extras={name: strings(wanted) for name, wanted in extras.items()}
         if isinstance(extras, dict)
         else {},
+        setup_requires=strings(arguments.get("setup_requires")),
         tests_require=strings(arguments.get("tests_require")),
         dependencies=strings(arguments.get("install_requires")),
         folders=(root,) if isinstance(root, str) and root else _first_folder(folders),

@@ -19,6 +19,7 @@ from validators.languages.python import (
 )
 from validators.languages.python import requirement_files as requirements
 from validators.languages.python.as_of import can_edit, exemptions
+from validators.languages.python.compiled import with_build
 from validators.languages.python.conversion import converted
 from validators.languages.python.imports import builds_suites, needs_of_tests
 from validators.languages.python.interpreters import choose_pythons, tox_versions, versions_in
@@ -44,7 +45,6 @@ _NAMES = frozenset(
     ]
 )
 _CONDA_FILES = ("environment.yml", "environment-dev.yml", "environment.yaml", "ci/environment.yml")
-_COMPILERS = ("gcc", "g++", "libc6-dev")
 
 
 def manifest_paths(paths: Sequence[str]) -> Sequence[str]:
@@ -107,23 +107,7 @@ def _base(manifest: Manifest, paths: Sequence[str], python: str, date: datetime)
     )
     if manifest.uses_2to3:
         return converted(recipe, _folder(manifest, paths))
-    if not manifest.compiled:
-        return recipe
-    return replace(
-        recipe,
-        apt=_COMPILERS,
-        build_requirements=manifest.build_requires or ("setuptools", "wheel"),
-        build_cmd=_extension_command(manifest, paths),
-    )
-
-
-def _extension_command(manifest: Manifest, paths: Sequence[str]) -> str | None:
-    """How extensions are built again in a patched tree; other back-ends than setuptools cannot."""
-    if "setup.py" in paths:
-        return "python setup.py build_ext --inplace"
-    if manifest.backend is None or not manifest.backend.startswith("setuptools"):
-        return None
-    return 'python -c "import setuptools; setuptools.setup()" build_ext --inplace'
+    return with_build(recipe, manifest, paths) if manifest.compiled else recipe
 
 
 def _with_system(recipe: Recipe, files: Mapping[str, str]) -> Recipe:
@@ -275,7 +259,8 @@ def _needed(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]) 
         found += ["pip", "setuptools", "wheel"]  # environments have no installer of their own
     # modules of one letter are samples of code under test
     found = [name for name in found if len(name) > 1 and name not in distributions.LEFT_OUT]
-    return tuple(line for line in found if requirements.requirement_name(line) != own)
+    # a private module is nobody's distribution
+    return tuple(line for line in found if requirements.requirement_name(line) not in {own, None})
 
 
 def _joined(own: Sequence[str], declared: Sequence[str], needed: Sequence[str]) -> tuple[str, ...]:

@@ -143,9 +143,10 @@ def _build_isolation(
         folder = recipe.source_paths[0] if recipe.source_paths else _source_folder(files)
         return (converted(recipe, folder),)
     module = distributions.importable(problem.detail)
-    if not not_of([module], own_modules(files)):
+    wanted = distributions.requirement_of(module)
+    if not not_of([module], own_modules(files)) or requirement_name(wanted) is None:
         return _less_of_the_project(recipe, problem, files)
-    needed = (*recipe.build_requirements, distributions.requirement_of(module))
+    needed = (*recipe.build_requirements, wanted)
     base = () if recipe.build_requirements else ("setuptools", "wheel")
     built = replace(recipe, build_requirements=tuple(dict.fromkeys((*base, *needed))))
     return (built, *_less_of_the_project(recipe, problem, files))
@@ -198,8 +199,10 @@ def _system_library(
 def _later_tools(
     recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
 ) -> Sequence[Recipe]:
-    """No reason that we know: build tools a year younger, then less of the project."""
+    """No reason that we know: what CI installs, build tools a year younger, less of the project."""
+    packages = stated(recipe, files) if problem.step != "resolve" else ()
     return (
+        *((replace(recipe, apt=(*recipe.apt, *packages)),) if packages else ()),
         *_younger(recipe, "setuptools", "wheel"),
         *_less_of_the_project(recipe, problem, files),
         *other_pythons(recipe),
@@ -207,7 +210,7 @@ def _later_tools(
 
 
 def _younger(recipe: Recipe, *names: str, most: int = 1) -> Sequence[Recipe]:
-    """Packages resolved a year later than the others; each time one more where `most` allows it."""
+    """Packages resolved a year later than the others; the next time `most` years."""
     if recipe.cutoff_at is None:
         return ()
     exempt = dict(recipe.cutoff_exempt)
@@ -215,7 +218,7 @@ def _younger(recipe: Recipe, *names: str, most: int = 1) -> Sequence[Recipe]:
         now = exempt.get(name, recipe.cutoff_at)
         if name in exempt and most == 1:
             continue
-        years = (recipe.cutoff_at + timedelta(days=365 * year) for year in range(1, most + 1))
+        years = (recipe.cutoff_at + timedelta(days=365 * year) for year in (1, most))
         exempt[name] = next((later for later in years if later > now), now)
     return (replace(recipe, cutoff_exempt=tuple(sorted(exempt.items()))),)
 

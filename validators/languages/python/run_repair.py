@@ -18,7 +18,8 @@ def repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> S
     modules = symptoms.missing_modules(said)
     gone = symptoms.wants_another_python(said)
     foreign = not_of(modules, own)
-    wanted = [] if gone else [distributions.requirement_of(name) for name in sorted(foreign)]
+    asked = () if gone else map(distributions.requirement_of, sorted(foreign))
+    wanted = [line for line in asked if requirement_name(line)]  # not of a private module
     wanted += symptoms.missing_plugins(said)
     if symptoms.misses_a_time_zone(said):
         wanted.append("tzdata")

@@ -11,6 +11,7 @@ from validators import infra
 from validators.languages.python import failures
 from validators.languages.python.as_of import fallback
 from validators.languages.python.symptoms import diagnose
+from validators.languages.python.system_packages import packages_of
 from validators.model import (
     FailureClass,
     Flaw,
@@ -23,6 +24,7 @@ from validators.model import (
     Verdict,
 )
 
+LACKING = FailureClass.MISSING_SYSTEM_LIBRARY
 LOGS = Path(__file__).parent / "logs"
 MESSAGES = Path(__file__).parent / "messages"
 
@@ -41,6 +43,15 @@ CASES = {
     "header": (FailureClass.MISSING_SYSTEM_LIBRARY, "libpq-fe.h"),
     "library": (FailureClass.MISSING_SYSTEM_LIBRARY, "-lpq"),
     "pg_config": (FailureClass.MISSING_SYSTEM_LIBRARY, "pg_config"),
+    "pkg_config": (FailureClass.MISSING_SYSTEM_LIBRARY, "mysqlclient"),
+    "pc_file": (FailureClass.MISSING_SYSTEM_LIBRARY, "cairo"),
+    "pkgconfig": (FailureClass.MISSING_SYSTEM_LIBRARY, "xmlsec1"),
+    "rust": (FailureClass.MISSING_SYSTEM_LIBRARY, "Rust"),
+    "maturin": (FailureClass.MISSING_SYSTEM_LIBRARY, "cargo"),
+    "cmake": (FailureClass.MISSING_SYSTEM_LIBRARY, "CMake"),
+    "bdist_wheel": (FailureClass.BUILD_ISOLATION, "wheel"),
+    "longintrepr": (FailureClass.WRONG_PYTHON, "longintrepr.h"),
+    "c_api": (FailureClass.WRONG_PYTHON, "PyThreadState"),
     "disk": (FailureClass.RESOURCE_LIMIT, "File too large"),
     "git": (FailureClass.OUTSIDE_TREE, "Git operation failed"),
     "url": (FailureClass.OUTSIDE_TREE, "b @ https://127.0.0.1:9/b-1.tar.gz"),
@@ -61,6 +72,12 @@ def test_a_real_log_tells_class_and_name(name: str) -> None:
     failure = failures.classify("install", _outcome(name))
     assert failure.failure_class is expected
     assert detail in failure.detail
+
+
+@pytest.mark.parametrize("name", [name for name, (kind, _) in CASES.items() if kind is LACKING])
+def test_what_is_missing_outside_of_python_has_a_package(name: str) -> None:
+    """Else the table of packages and the words of logs drift apart."""
+    assert packages_of(failures.classify("project", _outcome(name)).detail)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -218,6 +218,68 @@ build-backend = "pdm.backend"
         requirements=(".", "pytest>=7", "pytest-asyncio"),
         test_cmd=f"{CALL} -o asyncio_mode=auto",
     ),
+    "pyproject: scikit-build-core": Shape(
+        files={
+            "pyproject.toml": """\
+[build-system]
+requires = ["scikit-build-core>=0.8", "pybind11"]
+build-backend = "scikit_build_core.build"
+[project]
+name = "sample"
+version = "0.3.1"
+requires-python = ">=3.8"
+classifiers = ["Programming Language :: Python :: 3.11"]
+dependencies = ["attrs"]
+[project.optional-dependencies]
+test = ["pytest >=6"]
+[tool.scikit-build]
+wheel.packages = ["python/sample"]
+cmake.build-type = "Release"
+[tool.pytest.ini_options]
+addopts = ["-ra", "--showlocals"]
+testpaths = ["tests"]
+""",
+            "CMakeLists.txt": "project(sample)\n",
+            "src/main.cpp": "",
+        },
+        package="python/sample/__init__.py",
+        requirements=(".[test]", "pytest"),
+        python="3.11",
+        apt=("gcc", "g++", "libc6-dev"),
+        build=("scikit-build-core>=0.8", "pybind11", "cmake", "ninja"),
+    ),
+    "setup.py: scikit-build": Shape(
+        files={
+            "pyproject.toml": """\
+[build-system]
+requires = ["setuptools>=42", "scikit-build>=0.13", "cmake>=3.18", "ninja"]
+build-backend = "setuptools.build_meta"
+""",
+            "setup.py": """\
+import sys
+try:
+    from skbuild import setup
+except ImportError:
+    print("scikit-build is needed", file=sys.stderr)
+    raise
+from setuptools import find_packages
+setup(
+    name="sample",
+    packages=find_packages(where="src"),
+    package_dir={"": "src"},
+    cmake_install_dir="src/sample",
+    extras_require={"test": ["pytest"]},
+    python_requires=">=3.7",
+)
+""",
+            "CMakeLists.txt": "project(sample)\n",
+        },
+        package="src/sample/__init__.py",
+        requirements=(".[test]", "pytest"),
+        apt=("gcc", "g++", "libc6-dev"),
+        build=("setuptools>=42", "scikit-build>=0.13", "cmake>=3.18", "ninja", "wheel"),
+        build_cmd="python setup.py build_ext --inplace && cp -R _skbuild/*/cmake-install/. .",
+    ),
     "setup.cfg: with setup.py": Shape(
         files={"setup.cfg": SETUP_CFG, "setup.py": "from setuptools import setup\nsetup()\n"},
         package="src/sample/__init__.py",
