@@ -1,5 +1,6 @@
 """The report's way out: marks never stay in it, wherever the stream is cut."""
 
+import os
 import re
 import socket
 import subprocess
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.validators.engines.test_streams import _Reply, frame
-from validators.engines.channel import COUNT_KILLS, Channel
+from validators.engine import REPORT_PIPE
+from validators.engines.channel import COUNT_KILLS, MAIN_SCRIPT, Channel
 from validators.engines.streams import Stream
 
 
@@ -121,3 +123,38 @@ def test_kills_within_the_limit_are_the_hosts(
         ["bash", "-c", script, "bash", str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert (done.stdout, done.stderr) == (kills, "")
+
+
+@pytest.mark.parametrize("copier", ["/usr/bin/perl", "/nowhere/perl"])
+def test_what_is_written_leaves_the_pipe_in_order_and_whole_before_the_mark(
+    copier: str, tmp_path: Path
+) -> None:
+    folder = str(Path(REPORT_PIPE).parent)
+    script = MAIN_SCRIPT.replace(folder, str(tmp_path)).replace("/usr/bin/perl", copier)
+    with subprocess.Popen(
+        ["/bin/bash", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as main:
+        assert main.stdin is not None
+        assert main.stdout is not None
+        said = told(main, "<first>")
+        assert re.fullmatch(rb"<first>-?\d+<first>", said)
+        written = b""
+        with (tmp_path / Path(REPORT_PIPE).name).open("wb", buffering=0) as pipe:
+            for size in (1, 3000, 70_000, 20, 4096):
+                pipe.write(bytes(range(256)) * (size // 256 + 1))
+                written += bytes(range(256)) * (size // 256 + 1)
+                said += told(main, "<mark>")
+        main.stdin.close()
+        os.kill(int((tmp_path / ".copier").read_text()), 9)  # goes with its container else
+    assert re.sub(rb"<(first|mark)>-?\d+<\1>", b"", said) == written
+
+
+def told(main: "subprocess.Popen[bytes]", mark: str) -> bytes:
+    """What comes out up to the mark's second time."""
+    assert main.stdin is not None
+    assert main.stdout is not None
+    main.stdin.write(f"{mark}\n".encode())
+    said = b""
+    while said.count(mark.encode()) < 2:
+        said += os.read(main.stdout.fileno(), 1 << 20)
+    return said
