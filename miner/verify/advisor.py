@@ -17,8 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from miner.errors import MinerError
 from miner.http import HttpxTransport
 from miner.wire import Request
+from validators.errors import ValidatorError
 from validators.languages.python.interpreters import RELEASED_AT
 from validators.model import Attempt, ProjectInstall, Recipe
+from validators.recognition import complaints, recognise
 
 MANIFEST_CHARS = 20_000
 LOG_CHARS = 3_000
@@ -79,7 +81,8 @@ class EndpointAdvisor:
         try:
             said = self._ask(question(manifests, attempts))
             return (recipe_of(said),)
-        except (MinerError, ValueError, LookupError, TypeError, RecursionError) as error:
+        except (MinerError, ValidatorError, ValueError, LookupError, TypeError,
+                RecursionError) as error:  # fmt: skip
             _log.warning("The advisor gave no recipe: %s", type(error).__name__)
             return ()
 
@@ -129,10 +132,14 @@ def question(manifests: Mapping[str, str], attempts: Sequence[Attempt]) -> str:
 
 
 def recipe_of(said: str) -> Recipe:
-    """The recipe in an answer, whatever stands around its JSON. ValueError when there is none."""
+    """The recipe in an answer, whatever stands around its JSON.
+
+    ValueError when there is none, or one that nobody could have set: it is held to the same words
+    as a person's. UnknownRecipeError for a test command that nothing can report from inside.
+    """
     start, end = said.find("{"), said.rfind("}")
     advice = _Advice.model_validate_json(said[start : end + 1] if start >= 0 else "")
-    return Recipe(
+    recipe = Recipe(
         language="python",
         python=advice.python,
         requirements=advice.requirements,
@@ -146,6 +153,10 @@ def recipe_of(said: str) -> Recipe:
         runner=advice.runner,
         origin="advisor",
     )
+    recognise(recipe)
+    for complaint in complaints(recipe):
+        raise ValueError(complaint)
+    return recipe
 
 
 def _by_length(item: tuple[str, str]) -> int:

@@ -62,6 +62,11 @@ def test_an_answer_becomes_a_recipe() -> None:
         '{"python": "3.9", "lock": "evil==1"}',
         '{"python": "3.9", "requirements": ["a\\nb"]}',
         '{"python": "3.9", "runner": "bash"}',
+        '{"python": "3.9", "requirements": ["--index-url https://x.invalid/simple", "six"]}',
+        '{"python": "3.9", "requirements": ["$(id)"]}',
+        '{"python": "3.9", "build_requirements": ["a && b"]}',
+        '{"python": "3.9", "test_cmd": " "}',
+        '{"python": "3.9", "runner": "unittest", "test_cmd": "make check"}',
     ],
 )
 def test_any_other_answer_is_no_recipe(content: str) -> None:

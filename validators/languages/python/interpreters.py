@@ -19,7 +19,7 @@ RELEASED_AT = {
 """First release of every Python a recipe may ask for (PEPs 494 to 719), oldest first."""
 
 UNTESTED = {"3.14": datetime(2025, 10, 7, tzinfo=UTC)}
-"""Asked for by recipes, and where a project takes no other; nothing of ours was tried on it."""
+"""Asked for by recipes, and where a project takes no other; not in every run of our tests."""
 
 _SETTLED = timedelta(days=180)
 """How old a Python was before wheels for it were common."""
