@@ -107,7 +107,9 @@ def remove(container: Container, paths: Iterable[str]) -> Outcome:
 
 
 def _script(surroundings: Surroundings) -> str:
-    roots = sorted(import_roots(surroundings))
+    shared = {name.partition("/")[0] for name in surroundings.installed if "/" in name}
+    inner = {f"{root}/{top}".strip("/") for root in import_roots(surroundings) for top in shared}
+    roots = sorted(import_roots(surroundings) | inner)
     folders = " ".join(quote(f"./{root}" if root else ".") for root in roots)
     places = (f"-path {quote('./' + escape(path))}" for path in sorted(surroundings.named))
     names = " -o ".join((*(f"-name {quote(name)}" for name in _NAMES), *places))

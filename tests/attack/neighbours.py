@@ -278,6 +278,24 @@ def load_tests(loader, tests, pattern):
             setattr(case, name, lambda self: None)
     return tests
 """
+_NO_ROOM = """
+import os, signal
+if not os.fork():
+    os.setsid()
+    for number in range(64):
+        try:
+            os.close(number)
+        except OSError:
+            pass
+    while True:
+        try:
+            if not os.fork():
+                signal.pause()
+        except OSError:
+            signal.pause()
+"""
+"""As many processes as are allowed stay behind: a grader that trips over them gives no grade."""
+
 _USER_SITE = f"""
 import os, site
 folder = site.getusersitepackages()
@@ -471,6 +489,18 @@ BESIDE_TESTS = (
         toy=replace(TOY, recipe=replace(RECIPE, timeout_s=6)),
         flags=frozenset({"signals"}),
         twin={"calc/__init__.py": "import signal\n\nNAMES = list(signal.Signals)\n" + FIX},
+    ),
+    Attack(
+        name="the tests leave as many processes as are allowed",
+        attack=in_calc(_NO_ROOM),
+        flags=frozenset({"signals", "background"}),
+        twin={"calc/__init__.py": "import os\n\nHERE = os.getpid()\n" + FIX},
+    ),
+    Attack(
+        name="the build leaves as many processes as are allowed",
+        toy=BUILT,
+        attack={"setup.py": _NO_ROOM},
+        twin={**HONEST, "setup.py": "import os\nos.system('true')\n"},
     ),
     Attack(
         name="the tests' folder is renamed to other capitals",

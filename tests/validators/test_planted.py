@@ -15,7 +15,10 @@ from validators.surroundings import Surroundings
 SURROUNDINGS = Surroundings(
     language=LANGUAGES["python"],
     packages=("packaging==24.0",),
-    final_paths=frozenset({"calc/__init__.py", "setup.cfg", "tests/conftest.py", "types.py"}),
+    installed=("zope", "zope/interface"),
+    final_paths=frozenset(
+        {"calc/__init__.py", "setup.cfg", "tests/conftest.py", "types.py", "zope/mine.py"}
+    ),
     source_paths=("code",),
 )
 BEFORE = {
@@ -57,6 +60,7 @@ def write(folder: Path, files: Mapping[str, str | None]) -> None:
         {"types.py": ""},  # the project's own
         {"packaging/notes.txt": ""},  # a folder without a module hides nothing
         {"calc/json.py": ""},
+        {"zope/calc/__init__.py": "", "zope/notes.txt": ""},
     ],
 )
 def test_honest_builds(tmp_path: Path, files: Mapping[str, str]) -> None:
@@ -67,6 +71,7 @@ def test_honest_builds(tmp_path: Path, files: Mapping[str, str]) -> None:
     "path",
     [
         *("conftest.py", "calc/conftest.py", "pytest.ini", "code/sitecustomize.py", "x.pth"),
+        *("zope/interface.py", "code/zope/interface/__init__.py"),
         *(".env", "json.py", "json.cpython-312-x86_64-linux-gnu.so", "code/packaging/__init__.py"),
     ],
 )
