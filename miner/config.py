@@ -172,10 +172,16 @@ class Settings(BaseSettings):
             "database_url": _without_password(self.database),
             "github_tokens": ",".join("***" for _ in self.github_tokens) or "none",
         } | {
-            name: "none" if getattr(self, name) is None else str(getattr(self, name))
+            name: _spelt(getattr(self, name))
             for name in type(self).model_fields
             if name not in {"data_dir", "database_url", "github_tokens"}
         }
+
+
+def _spelt(value: object) -> str:
+    """As it is written in the environment."""
+    spelt = ",".join(value) if isinstance(value, tuple) else value
+    return "none" if spelt in {None, ""} else str(spelt)
 
 
 def _parts(url: str) -> SplitResult:

@@ -61,7 +61,7 @@ def tell_ending(ending: Ending, *, seconds: float) -> None:
     say(f"policy {policy.name}: every run {repeats}, {probes}; nightly uses full")
     say(f"snapshot {ending.snapshot.name}: sha256 {ending.snapshot.content_hash}")
     say(f"exported to {ending.export}")
-    say(f"{counted(round(seconds), 'second')}")
+    say(counted(round(seconds), "second"))
     for difference in ending.differences:
         say(f"DIFFERS  {difference}")
     if not ending.differences:

@@ -13,6 +13,7 @@ from miner.errors import ConfigError
 from validators import images as housekeeping
 from validators.base_images import base_image
 from validators.languages import LANGUAGES
+from validators.plural import counted
 
 GROUP = typer.Typer(no_args_is_help=True, help="Base images and environments on this machine.")
 PYTHONS = ("3.12",)
@@ -97,20 +98,15 @@ def foretell(collected: housekeeping.Collected) -> None:
         *([each.kind.value, each.image.tag, each.python, _mb(each.own_bytes),
            f"{each.created_at:%Y-%m-%d}"] for each in collected.removed),
     ]  # fmt: skip
-    if rows:
-        table(f"Would go: {len(rows)}", ["kind", "name", "python", "MB", "made"], rows)
+    table(f"Would go: {len(rows)}", ["kind", "name", "python", "MB", "made"], rows)
     say(f"{_told(collected)} would go, unless a container uses them; nothing was removed")
 
 
 def _told(collected: housekeeping.Collected) -> str:
     """How many images and caches, and their space."""
-    images = _counted(len(collected.removed), "image")
-    caches = _counted(len(collected.caches), "package cache")
+    images = counted(len(collected.removed), "image")
+    caches = counted(len(collected.caches), "package cache")
     return f"{images} and {caches} ({_mb(collected.freed_bytes)} MB)"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _mb(size_bytes: int) -> int:

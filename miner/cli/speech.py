@@ -81,10 +81,16 @@ def brief(text: str) -> str:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A table on stdout; numbers to the right. Square brackets are text here, too."""
+    """A table on stdout, of no rows its title alone; numbers to the right.
+
+    Square brackets are text here, too.
+    """
+    if not rows:
+        say(title)
+        return
     drawn = Table(title=_plain_text(title, style="bold"), title_justify="left")
     for index, column in enumerate(columns):
-        numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
+        numeric = all(isinstance(row[index], int | float) for row in rows)
         drawn.add_column(
             _plain_text(column), justify="right" if numeric else "left", overflow="fold"
         )
@@ -157,7 +163,11 @@ class BarProgress:
 
     def advance(self, what: str, note: str, *, by: int = 1) -> None:
         """The bar moves and says what was last."""
-        self._bars.update(self._open[what], advance=by, note=printable(note)[:NOTE_CHARS])
+        bar = self._open[what]
+        self._bars.update(bar, advance=by, note=printable(note)[:NOTE_CHARS])
+        task = next(task for task in self._bars.tasks if task.id == bar)
+        if task.total is not None:  # there may be more to do than there was at first
+            self._bars.update(bar, total=max(task.total, task.completed))
 
     def tell(self, what: str, note: str) -> None:
         """The bar's note changes."""

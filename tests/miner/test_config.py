@@ -86,6 +86,12 @@ def test_no_secret_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings.masked()["database_url"] == "postgresql+psycopg://miner:***@db/miner"
 
 
+def test_settings_are_shown_as_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert config.load().masked()["github_apps"] == "none"
+    monkeypatch.setenv("MINER_GITHUB_APPS", "1:2:/a.pem, 3:4:/b.pem")
+    assert config.load().masked()["github_apps"] == "1:2:/a.pem,3:4:/b.pem"
+
+
 def test_a_secret_is_not_in_a_complaint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINER_DATABASE_URL", "postgres://miner:pa55@db/miner")
     with pytest.raises(ConfigError) as caught:

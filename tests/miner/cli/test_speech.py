@@ -49,10 +49,27 @@ def test_more_may_be_done_than_there_was_to_do_at_first(
     ]
 
 
-def test_each_run_is_the_note_of_the_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What a terminal is sent."""
     shown = io.StringIO()
     terminal = Console(file=shown, force_terminal=True, width=200)
     monkeypatch.setattr(speech, "console", lambda _stream=None: terminal)
+    return shown
+
+
+def test_a_bar_never_shows_more_done_than_there_is_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = on_terminal(monkeypatch)
+    bars = BarProgress()
+    bars.start("verify", total=1)
+    for note in ("one", "two"):
+        bars.advance("verify", note)
+    bars.end("verify")
+    assert "2/2" in shown.getvalue()
+    assert "2/1" not in shown.getvalue()
+
+
+def test_each_run_is_the_note_of_the_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = on_terminal(monkeypatch)
     bars = BarProgress()
     bars.start(Stage.VERIFY, total=None)
     with live(bars, Stage.VERIFY, source=workshop.__name__):
@@ -65,3 +82,8 @@ def test_what_is_said_after_the_last_item_is_no_trouble() -> None:
     bars = BarProgress()
     with live(bars, Stage.VERIFY, source=workshop.__name__):
         logging.getLogger(workshop.__name__).info("late")
+
+
+def test_a_table_of_nothing_is_its_title(capsys: pytest.CaptureFixture[str]) -> None:
+    speech.table("Would split: 0", ["repository", "pull"], [])
+    assert capsys.readouterr().out == "Would split: 0\n"
