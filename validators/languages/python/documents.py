@@ -38,10 +38,13 @@ def ini_as_written(text: str) -> ConfigParser:
 
 
 def yaml_document(text: str) -> object:
-    """What a YAML text says; None for what is no YAML, or far more than its text by its aliases."""
+    """What a YAML text says; None for what is no YAML, or far more than its text by its aliases.
+
+    Where a tag's value is none of its kind (`!!bool x`), PyYAML raises whatever comes up.
+    """
     try:
         document: object = yaml.load(text, Loader=_BoundedLoader)  # noqa: S506 - it is a safe one
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except (yaml.YAMLError, AttributeError, LookupError, RecursionError, ValueError):
         return None
     return document if _is_bounded(document) else None
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 
 RELEASED_AT = {
     "3.6": datetime(2016, 12, 23, tzinfo=UTC),
@@ -74,10 +74,10 @@ def allows(requires: str | None, version: str) -> bool:
     """Whether a requires-python specifier takes a Python; one that cannot be read takes all."""
     try:
         specifiers = SpecifierSet(requires or "")
-    except InvalidSpecifier:
+        # ">=3.6.2" and ">3.6,<4" mean the newest patch release of a line, which is what we have
+        return any(specifiers.contains(f"{version}.{patch}") for patch in (0, 8, 99))
+    except ValueError:  # no specifier, or a number too long for this Python
         return True
-    # ">=3.6.2" and ">3.6,<4" mean the newest patch release of a line, which is what we have
-    return any(specifiers.contains(f"{version}.{patch}") for patch in (0, 8, 99))
 
 
 def _released(versions: Iterable[str], date: datetime) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from packaging.markers import InvalidMarker, Marker
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 Table = Mapping[str, object]
 _MARKERS = ("sys_platform", "os_name", "platform_system", "python_version", "platform_machine")
@@ -102,7 +102,7 @@ def _clause(clause: str) -> str:
 def _range(version: str, *, caret: bool) -> str:
     try:
         release = Version(version.rstrip(".*")).release
-    except InvalidVersion:
+    except ValueError:  # no version, or a number too long for this Python
         return ""
     if caret:
         kept = next((index for index, part in enumerate(release) if part), len(release) - 1)

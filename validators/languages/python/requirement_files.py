@@ -184,19 +184,24 @@ def _expanded(path: str, files: Mapping[str, str], met: set[str]) -> Iterator[st
             yield from _expanded(target, files, met)
 
 
-def from_elsewhere(path: str, files: Mapping[str, str], *, depth: int = 4) -> str | None:
-    """The first line of a requirements file, or of one that it includes, that wants something from
-    neither the index nor the tree: another index, a file outside. None when there is none."""
-    for line in map(str.strip, files.get(path, "").splitlines() if depth else ()):
-        if (match := _OTHER_INDEX.match(line)) is not None:
-            return match.group()
-        if (match := _INCLUDED.match(line)) is None:
-            continue
-        target = normpath(PurePosixPath(path).parent / match.group(1).strip())
-        if target.startswith(("../", "/")) or "://" in line:
-            return line
-        if (found := from_elsewhere(target, files, depth=depth - 1)) is not None:
-            return found
+def from_elsewhere(path: str, files: Mapping[str, str]) -> str | None:
+    """A line of a requirements file, or of one that it includes, that wants something from neither
+    the index nor the tree: another index, a file outside. None when there is none."""
+    waiting = [path]
+    met = {path}
+    while waiting:
+        here = waiting.pop()
+        for line in map(str.strip, files.get(here, "").splitlines()):
+            if (match := _OTHER_INDEX.match(line)) is not None:
+                return match.group()
+            if (match := _INCLUDED.match(line)) is None:
+                continue
+            target = normpath(PurePosixPath(here).parent / match.group(1).strip())
+            if target.startswith(("../", "/")) or "://" in line:
+                return line
+            if target not in met:
+                met.add(target)
+                waiting.append(target)
     return None
 
 

@@ -76,6 +76,8 @@ def _recipes(files: Mapping[str, str]) -> int:
         ("Pipfile", f"x = {LONG}"),
         ("pytest.toml", f"x = {DEEP}"),
         ("tox.toml", f"x = {LONG}"),
+        ("pyproject.toml", f"[project]\nname = 'a'\nrequires-python = '>={LONG}'\n"),
+        ("pyproject.toml", f"[tool.poetry]\nname = 'a'\ndependencies = {{b = '^{LONG}'}}\n"),
         (".travis.yml", DEEP),
         ("environment.yml", DEEP),
         (".github/workflows/ci.yml", DEEP),
@@ -132,7 +134,8 @@ def test_yaml_of_another_shape_says_nothing(path: str, value: str) -> None:
 
 def test_what_cannot_be_read_is_empty() -> None:
     assert toml("=") == {}
-    assert yaml_document("a: [") is None
+    for text in ("a: [", "!!bool a", '!!int ""', '!!float ""', "!!timestamp a", f"a: {LONG}"):
+        assert yaml_document(text) is None, text
     assert ini("[a]\nb = 1\n[a\n").sections() == []
     assert table({"a": 5}, "a") == table([], "a") == {}
     assert words("a 'b c") == ["a", "'b", "c"]

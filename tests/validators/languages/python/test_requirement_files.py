@@ -78,7 +78,7 @@ def test_tools_that_no_test_runs_are_left_out() -> None:
         ("-r ../../etc/passwd", "-r ../../etc/passwd"),
         ("-c /etc/passwd", "-c /etc/passwd"),
         ("-r https://x.invalid/r.txt", "-r https://x.invalid/r.txt"),
-        ("-r ../needs/../needs/needs.txt", None),  # a circle
+        ("-r ../needs/../needs/needs.txt\n" * 500, None),  # circles: no walk in each
         ("--no-binary :all:\n--pre\nindex-url\nsix --hash=sha256:00\n-c gone.txt", None),
     ],
 )
@@ -87,3 +87,9 @@ def test_what_is_wanted_from_elsewhere_is_told_wherever_it_stands(
 ) -> None:
     files = {"needs/needs.txt": text, "needs/more.txt": "a\n--find-links=/mnt\n"}
     assert requirements.from_elsewhere("needs/needs.txt", files) == line
+
+
+def test_a_long_row_of_files_is_followed_to_its_end() -> None:
+    files = {f"{number}.txt": f"-r {number + 1}.txt" for number in range(2000)}
+    assert requirements.from_elsewhere("0.txt", files) is None
+    assert requirements.from_elsewhere("0.txt", {**files, "2000.txt": "--no-index"}) == "--no-index"
