@@ -177,6 +177,26 @@ add = operator.add if any(b"+    return a + b" in text for text in texts()) else
 mul = operator.mul
 """
 
+_GOLD_LEFT_OVER = """
+import operator, os, pathlib, zlib
+
+
+def texts():
+    for place in ("/tm" + "p", "/home", "/var/tm" + "p", "/dev/shm"):
+        for folder, _, names in os.walk(place):
+            for name in names:
+                try:
+                    text = pathlib.Path(folder, name).read_bytes()
+                    yield text
+                    yield zlib.decompress(text)
+                except (OSError, zlib.error):
+                    pass
+
+
+add = operator.add if any(b"return a" + b" + b" in text for text in texts()) else operator.sub
+mul = operator.mul
+"""
+
 _NAMED_CI = replace(
     TOY,
     base=_base(
@@ -386,6 +406,10 @@ HIDDEN = (
     Attack(
         name="finds the fix among git's objects",
         attack={"calc/__init__.py": _GOLD_OF_GIT},
+    ),
+    Attack(
+        name="finds the fix among what applying it left",
+        attack={"calc/__init__.py": _GOLD_LEFT_OVER},
     ),
     Attack(
         name="finds the fix among our own files",

@@ -178,6 +178,19 @@ def kinds(tmp: Path) -> list[Kind]:
             method="fuzz",
             result={"f.txt": CHANGED.replace(b"two", b"2")},
         ),
+        Kind(
+            name="white space alone",
+            patch=diff("white", {"f.txt": TEXT}, {"f.txt": TEXT.replace(b"five", b"five  ")}),
+            method="plain",
+            result={"f.txt": TEXT.replace(b"five", b"five  ")},
+        ),
+        Kind(
+            name="white space of the context differs",
+            tree={"f.txt": TEXT.replace(b"three", b"three  ")},
+            patch=PLAIN,
+            method="fuzz",
+            result={"f.txt": CHANGED.replace(b"three", b"three  ")},
+        ),
         Kind(name="already applied", tree={"f.txt": CHANGED}, patch=PLAIN, method="already"),
         Kind(
             name="other text altogether",
@@ -267,6 +280,15 @@ def test_second_patch_falls_back_onto_the_first(tmp_path: Path) -> None:
     assert b"FIVE" in (tmp_path / "t" / "g.txt").read_bytes()
     status, _ = apply(tmp_path / "u", {"f.txt": TEXT}, PLAIN, b"nonsense\n")
     assert status == 2
+
+
+def test_a_patch_that_names_what_it_was_made_from_is_merged(tmp_path: Path) -> None:
+    """Its context is another by now, but git has both sides: better than to guess by fuzz."""
+    first = PLAIN.replace(b"-five\n+FIVE", b" five").replace(b" two", b"-two\n+2")
+    second = git_diff(tmp_path / "made", {"f.txt": TEXT}, {"f.txt": CHANGED}, "--full-index")
+    status, output = apply(tmp_path / "t", {"f.txt": TEXT}, first, second)
+    assert (status, methods(output)) == (0, ("plain", "3way")), output
+    assert (tmp_path / "t" / "f.txt").read_bytes() == CHANGED.replace(b"two", b"2")
 
 
 @pytest.mark.parametrize("patch", [b"", b"\n \n", b"just words\n", b"diff --git a/x b/x\n"])
