@@ -211,11 +211,19 @@ def _submission(
         found = _of_chosen(dataset, path)
     else:
         found = gold_predictions(dataset.rows) if gold else empty_predictions(dataset.rows)
-    usual = path.stem if path is not None else GOLD if gold else EMPTY
-    name = usual if run_id is None else run_id
+    name = _usual_name(path, gold=gold) if run_id is None else run_id
     if not 0 < len(name) <= NAME_CHARS or not name.isprintable():
         raise ConfigError(f"--run-id: {name!r} is no name of a run; give a short printable one.")
     return Submission(run_id=name, predictions=found)
+
+
+def _usual_name(path: Path | None, *, gold: bool) -> str:
+    """A run's name when none is given. ConfigError for pipes: they share the names they have."""
+    if path is None:
+        return GOLD if gold else EMPTY
+    if not path.is_file():
+        raise ConfigError(f"--run-id: {path} is no file that could lend its name; name the run.")
+    return path.stem
 
 
 def _of_chosen(dataset: Dataset, path: Path) -> tuple[Prediction, ...]:

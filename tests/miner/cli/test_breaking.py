@@ -189,3 +189,18 @@ def test_a_dataset_may_come_through_a_pipe(miner: Miner, db: Database, tmp_path:
     os.close(reading)
     assert answer.code == exits.OK
     assert json.loads(answer.out)["dataset"] == "2026-11-29"
+
+
+def test_predictions_of_a_pipe_want_a_name_for_their_run(
+    miner: Miner, db: Database, tmp_path: Path
+) -> None:
+    add_instances(db, candidate(1))
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    for words, code in (((), exits.WRONG_INPUT), (("--run-id", "mine"), exits.OK)):
+        reading, writing = os.pipe()
+        with os.fdopen(writing, "w") as pipe:
+            pipe.write(json.dumps(GOOD))
+        answer = miner("evaluate", "--predictions", f"/dev/fd/{reading}", "--dry-run", *words)
+        os.close(reading)
+        assert answer.code == code
+        assert ("name the run" in answer.err) is (code == exits.WRONG_INPUT)
