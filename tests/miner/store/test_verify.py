@@ -250,3 +250,19 @@ def test_a_look_at_what_is_due_claims_nothing(database: Database) -> None:
     assert due() == due() == (second, first)
     assert claim(database, limit=1) == (second,)
     assert due() == (first,)
+
+
+def test_what_is_due_is_counted_as_it_would_be_claimed(database: Database) -> None:
+    def due(**changes: object) -> int:
+        wanted: dict[str, object] = {
+            "version": 1, "policy": "quick", "limit": 9, "repo": None, "now": NOW,
+        }  # fmt: skip
+        return database.verify.count_due(**(wanted | changes))  # type: ignore[arg-type]  # as named
+
+    assert due() == 0
+    with_candidates(database, 1, 2, 3)
+    assert (due(), due(limit=2), due(repo="O/R"), due(repo="o/other")) == (3, 2, 3, 0)
+    claim(database, limit=1)
+    assert due() == 2
+    assert due(now=later(hours=1)) == 3  # its lease ran out
+    assert len(claim(database, now=later(hours=1))) == 3
