@@ -5,6 +5,7 @@ What it could not do is told by the exit code, too.
 
 from collections.abc import Callable
 
+from miner.cli.speech import complain, report_line
 from miner.crawl.stage import IncompleteError as IncompleteCrawl
 from miner.errors import RetryableError
 from miner.model import StageReport
@@ -14,11 +15,12 @@ from validators.plural import counted
 
 
 def reported(store: Database, stage: Callable[[], StageReport]) -> StageReport:
-    """Run a stage and append its report, also that of one which could not do all."""
+    """Run a stage and append its report; that of one which could not do all is told on stderr."""
     try:
         report = stage()
     except (IncompleteCrawl, IncompleteVerify) as error:
         store.admin.save_report(error.report)
+        complain(report_line(error.report))
         raise
     store.admin.save_report(report)
     return report

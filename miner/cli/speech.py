@@ -103,10 +103,15 @@ def say_report(report: StageReport, *, as_json: bool) -> None:
     """What a stage did, as a line or as JSON."""
     if as_json:
         say_json(report_document(report))
-        return
+    else:
+        say(report_line(report))
+
+
+def report_line(report: StageReport) -> str:
+    """ "verify: 3 done, 1 rejected, 0 to try again, 12.0 s (accepted 3, build_failed 1)"."""
     seconds = (report.ended_at - report.started_at).total_seconds()
     counts = ", ".join(f"{name} {count}" for name, count in sorted(report.counts.items()))
-    say(
+    return (
         f"{report.stage}: {report.done} done, {report.rejected} rejected, "
         f"{report.retried} to try again, {seconds:.1f} s{f' ({counts})' if counts else ''}"
     )

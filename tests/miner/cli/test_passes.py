@@ -39,7 +39,9 @@ def test_a_step_that_fails_does_not_stop_the_rest(
     assert "Last passes" in miner("status").out
 
 
-def test_the_report_of_a_verification_that_gave_up_is_kept(db: Database) -> None:
+def test_the_report_of_a_verification_that_gave_up_is_kept_and_told(
+    db: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
     half = StageReport(stage=Stage.VERIFY, done=1, retried=3, started_at=now(), ended_at=now())
 
     def given_up() -> StageReport:
@@ -48,6 +50,9 @@ def test_the_report_of_a_verification_that_gave_up_is_kept(db: Database) -> None
     with pytest.raises(IncompleteError):
         reported(db, given_up)
     assert db.admin.reports() == (half,)
+    said = capsys.readouterr()
+    assert said.err.startswith("verify: 1 done, 0 rejected, 3 to try again, ")
+    assert said.out == ""
 
 
 @pytest.mark.parametrize(
