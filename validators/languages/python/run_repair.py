@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from validators.languages.python import distributions, symptoms
+from validators.languages.python.compiled import built_once
 from validators.languages.python.imports import not_of, own_modules
 from validators.languages.python.interpreters import RELEASED_AT, UNTESTED, allows
 from validators.languages.python.requirement_files import requirement_name
 from validators.languages.python.shell_lines import apt_packages
-from validators.model import ProjectInstall, Recipe, Verdict
+from validators.model import Flaw, ProjectInstall, Recipe, Verdict
 
 
 def repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> Sequence[Recipe]:
@@ -31,6 +32,8 @@ def repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> S
         system = (*system, "locales-all")
     if system:
         found.append(replace(recipe, apt=(*recipe.apt, *system)))
+    if verdict.flaw is Flaw.BUILD_FAILED and (once := built_once(recipe)) is not None:
+        found.append(once)
     ours = modules - foreign
     if ours and recipe.project_install is not ProjectInstall.NONE:
         folders = _folders_of(ours, files)

