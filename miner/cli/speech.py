@@ -206,8 +206,9 @@ class LineProgress:
         done, total = self._counts.get(what, (0, None))
         done += by
         self._counts[what] = (done, total)
-        total = total and max(total, done)  # there may be more to do than there was at first
-        complain(f"{what} {done}{f'/{total}' if total else ''}: {note}")
+        # there may be more to do than there was at first
+        of = "" if total is None else f"/{max(total, done)}"
+        complain(f"{what} {done}{of}: {note}")
 
     def tell(self, what: str, note: str) -> None:
         """A line of its own."""

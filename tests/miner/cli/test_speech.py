@@ -34,11 +34,12 @@ def test_each_run_is_a_line_where_no_terminal_is(capsys: pytest.CaptureFixture[s
     ]
 
 
+@pytest.mark.parametrize("total", [0, 1])
 def test_more_may_be_done_than_there_was_to_do_at_first(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], total: int
 ) -> None:
     lines = LineProgress()
-    lines.start("verify", total=1)
+    lines.start("verify", total=total)
     for note in ("one", "two"):
         lines.advance("verify", note)
     lines.end("verify")
