@@ -83,7 +83,9 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
 )
 """The first that is found decides, so the particular stands before the general."""
 
-_RAISED = re.compile(r"(?:[\w.]*(?:Error|Exception|Exit)|error|ERROR|E): \S|cause: Hash mismatch")
+_RAISED = re.compile(
+    r"(?:[\w.]*(?:Error|Exception|Exit)|(?:\w+\.)+[A-Z]\w+|error|ERROR|E): \S|cause: Hash mismatch"
+)
 
 
 _ADDRESS = re.compile(rb"`[^`\n]* @ (\w+(?:\+\w+)?://[^`\n]*)`")

@@ -138,7 +138,11 @@ def _wrong_python(
 def _build_isolation(
     recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
 ) -> Sequence[Recipe]:
-    """A build script that imports what it never asked for, or needs what setuptools dropped."""
+    """A build script that imports what it never asked for, or needs what setuptools dropped.
+
+    What a project requires is asked in isolation, whatever the recipe says: what fails there is
+    built from its sources alone.
+    """
     if "use_2to3" in problem.detail:
         folder = recipe.source_paths[0] if recipe.source_paths else _source_folder(files)
         return (converted(recipe, folder),)
@@ -149,7 +153,8 @@ def _build_isolation(
     needed = (*recipe.build_requirements, wanted)
     base = () if recipe.build_requirements else ("setuptools", "wheel")
     built = replace(recipe, build_requirements=tuple(dict.fromkeys((*base, *needed))))
-    return (built, *_less_of_the_project(recipe, problem, files))
+    less = _less_of_the_project(built, problem, files)
+    return less if problem.step == "resolve" else (built, *less)
 
 
 def _source_folder(files: Mapping[str, str]) -> str:

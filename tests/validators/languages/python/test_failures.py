@@ -58,6 +58,7 @@ CASES = {
     "outside": (FailureClass.OUTSIDE_TREE, "file:///etc/b"),
     "network": (FailureClass.OTHER, "urllib.error.URLError"),
     "missing_file": (FailureClass.OTHER, "FileNotFoundError"),
+    "version": (FailureClass.OTHER, "InvalidVersion: Invalid version: '1.0-unknown-thing'"),
     "hash": (FailureClass.OTHER, "Hash mismatch"),
 }
 

@@ -165,6 +165,15 @@ def test_a_build_script_gets_what_it_imports() -> None:
     assert second.project_install is ProjectInstall.PLAIN
 
 
+def test_what_cannot_tell_its_requirements_for_want_of_a_module_is_built_from_its_sources() -> None:
+    """They are asked for in isolation: to have the module in the environment helps builds alone."""
+    first, *others = _after(FailureClass.BUILD_ISOLATION, "numpy", step="resolve")
+    assert first.project_install is ProjectInstall.NONE
+    assert first.build_requirements == ("setuptools", "wheel", "numpy")
+    assert first.requirements[0] == "six>=1"
+    assert others == []
+
+
 def test_a_build_without_wheel_gets_it() -> None:
     first, *_ = _after(FailureClass.BUILD_ISOLATION, "wheel")
     assert first.build_requirements == ("setuptools", "wheel")
