@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from validators.languages.base import FileClass, Language
 from validators.shadowing import AT_START, shadowed
-from validators.surroundings import Surroundings
+from validators.surroundings import Surroundings, import_roots
 
 CONFIGURATION = frozenset(
     [
@@ -102,19 +102,34 @@ def is_protected(path: str, language: Language) -> bool:
 def is_kept(path: str, surroundings: Surroundings) -> bool:
     """Whether a path is as in the final state when tests run, whatever a patch says of it."""
     return (
-        is_protected(path, surroundings.language)
+        (is_protected(path, surroundings.language) and not _is_fixed_source(path, surroundings))
         or path in surroundings.scripts
         or path in surroundings.named
         or path in surroundings.held
     )
 
 
-def _configures(path: PurePosixPath) -> bool:
+def _is_fixed_source(path: str, surroundings: Surroundings) -> bool:
+    """A `sitecustomize` inside of a package, which Python does not import by itself, that the fix
+    changes: put back, it would be the fix."""
+    pure = PurePosixPath(path)
     return (
-        path.name in CONFIGURATION
-        or path.suffix == ".pth"
-        or any(part.partition(".")[0] in AT_START for part in path.parts)
+        path in surroundings.fixed
+        and surroundings.language.classify(pure) is not FileClass.TEST
+        and any(_is_at_start(part) for part in pure.parts)
+        and not any(
+            _is_at_start(path.removeprefix(f"{root}/").partition("/")[0])
+            for root in import_roots(surroundings)
+        )
     )
+
+
+def _is_at_start(part: str) -> bool:
+    return part.partition(".")[0] in AT_START
+
+
+def _configures(path: PurePosixPath) -> bool:
+    return path.name in CONFIGURATION or path.suffix == ".pth" or any(map(_is_at_start, path.parts))
 
 
 def _unwanted(path: str, surroundings: Surroundings) -> str | None:

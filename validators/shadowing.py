@@ -2,6 +2,7 @@
 
 import re
 import sys
+from functools import lru_cache
 
 from validators.surroundings import Surroundings, import_roots
 
@@ -37,16 +38,15 @@ def shadowed(path: str, surroundings: Surroundings) -> str | None:
 
     In packages that several distributions share (`zope/`), the second level counts too.
     """
-    modules = _module_names(surroundings)
-    shared = {name.partition(".")[0] for name in surroundings.installed if "/" in name}
+    modules = _module_names(surroundings.packages, surroundings.installed, surroundings.python)
     for root in import_roots(surroundings):
         prefix = f"{root}/" if root else ""
         if not path.startswith(prefix):
             continue
         top, _, rest = path[len(prefix) :].partition("/")
         inner = f"{top}/{rest.partition('/')[0].partition('.')[0]}"
-        for name, known in ((top.partition(".")[0], modules), (inner, shared)):
-            if name in known and not _is_own(f"{prefix}{name}", path, surroundings.final_paths):
+        for name in (top.partition(".")[0], inner):
+            if name in modules and not _is_own(f"{prefix}{name}", path, surroundings.final_paths):
                 return f"would shadow the module {name.replace('/', '.')}"
     return None
 
@@ -64,16 +64,19 @@ def _is_own(module: str, path: str, final_paths: frozenset[str]) -> bool:
     return stays and any(each.startswith(folder) for each in final_paths)
 
 
-def _module_names(surroundings: Surroundings) -> frozenset[str]:
-    packages = {
-        re.split(r"[=@<> \[]", line, maxsplit=1)[0].lower().replace("-", "_")
-        for line in surroundings.packages
+@lru_cache(maxsize=64)
+def _module_names(
+    packages: tuple[str, ...], installed: tuple[str, ...], python: str
+) -> frozenset[str]:
+    """Modules that are not the tree's, with slashes for their dots."""
+    distributed = {
+        re.split(r"[=@<> \[]", line, maxsplit=1)[0].lower().replace("-", "_") for line in packages
     }
     modules = {
         name.partition(".")[0]
-        for name in surroundings.installed
+        for name in installed
         if not name.endswith((".dist-info", ".egg-info", ".pth", ".libs"))
     }
-    version = tuple(int(part) for part in re.findall(r"\d+", surroundings.python)[:2])
+    version = tuple(int(part) for part in re.findall(r"\d+", python)[:2])
     retired = (names for gone_in, names in _RETIRED if version and version < gone_in)
-    return (sys.stdlib_module_names | _RUNNER).union(packages, modules, *retired)
+    return (sys.stdlib_module_names | _RUNNER).union(distributed, modules, *retired)

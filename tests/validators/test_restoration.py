@@ -335,3 +335,16 @@ def test_parts_of_a_package_that_distributions_share_are_not_shadowed(
         source_paths=("src",),
     )
     assert plan([only_in_model(path)], surroundings).remove == ((path,) if removed else ())
+
+
+def test_a_module_of_the_start_inside_of_a_package_is_not_put_back_as_the_fix() -> None:
+    """Python imports it by itself only from the import path; elsewhere it is what is tested."""
+    paths = ("calc/boot/sitecustomize.py", "src/sitecustomize.py", "sitecustomize/__init__.py")
+    surroundings = replace(SURROUNDINGS, final_paths=frozenset(paths), fixed=frozenset(paths))
+    changes = [Change(path=path, in_final=True) for path in paths]
+    assert plan(changes, surroundings).restore == (paths[2], paths[1])
+    assert plan(changes, replace(surroundings, fixed=frozenset())).restore == (
+        paths[0],
+        paths[2],
+        paths[1],
+    )
