@@ -17,6 +17,7 @@ from miner.cli.trees import trees
 from miner.cli.wiring import House
 from miner.errors import ConfigError
 from miner.model import Candidate, StoredRecipe
+from miner.store import Database
 from miner.store.evidence import StoredExamination
 from validators import workshop
 from validators.examination import proposed
@@ -155,23 +156,25 @@ def tried_document(examination: Examination, proposals: Sequence[Recipe]) -> dic
     }
 
 
-def _candidate(house: House, instance_id: str) -> tuple[Candidate, Sequence[StoredExamination]]:
+def _candidate(house: House, named: str) -> tuple[Candidate, Sequence[StoredExamination]]:
     """A candidate and how it was examined, newest first. ConfigError when there is none.
 
-    Of a repository ("owner/name") the one that needs a recipe the most.
+    `named`: its id; or "owner/name", for the one there that needs a recipe the most.
     """
     with house.store() as store:
-        if "/" in instance_id:
-            check_known(store, repo := instance_id)
-            instance_id = store.admin.worst_candidate(repo) or ""
-            if not instance_id:
-                raise ConfigError(
-                    f"{repo} has no candidate; `miner funnel --repo {repo}` says why."
-                )
-        found = store.admin.evidence(instance_id)
+        found = store.admin.evidence(_worst(store, named) if "/" in named else named)
     if found is None or found.candidate is None:
-        raise ConfigError(f"There is no candidate {instance_id!r}; `miner funnel` counts them.")
+        raise ConfigError(f"There is no candidate {named!r}; `miner funnel` counts them.")
     return found.candidate, found.examinations
+
+
+def _worst(store: Database, repo: str) -> str:
+    """The instance id of the candidate that needs a recipe the most."""
+    check_known(store, repo)
+    found = store.admin.worst_candidate(repo)
+    if found is None:
+        raise ConfigError(f"{repo} has no candidate; `miner funnel --repo {repo}` says why.")
+    return found
 
 
 def _task(house: House, candidate: Candidate) -> Task:
