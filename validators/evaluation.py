@@ -49,7 +49,7 @@ from validators.suspicion import flags
 from validators.testimony import tail
 from validators.worktree import PATCH_FAILED, TALK, kit_tar, talk_script
 
-GRADER_VERSION = 13
+GRADER_VERSION = 14
 """Part of every cache key of a grade: raised with every change by which some patch could get
 another grade."""
 

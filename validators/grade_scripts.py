@@ -87,10 +87,9 @@ def grading_scripts(
     the model's tree, the final tree (base + test + gold), how many bytes of diff follow; then that
     diff of what the model's tree adds to the base, of no more than SHOWN bytes, without a NUL of
     its own; status and path of every difference from the model's tree to the final one, marker, all
-    final paths, marker, what lies in the environment's site-packages (and in
-    folders there that are no packages), marker, lines of the .pth
-    files there that name the tree, name and text of each of `configurations` that the final tree
-    has, marker, what its conftests say of plug-ins.
+    final paths, marker, what lies in the environment's site-packages (and in folders there that are
+    no packages), marker, lines of the .pth files there that name the tree, name and text of each of
+    `configurations` that the final tree has as a file, marker, what its conftests say of plug-ins.
     restore.sh TREE reads pairs of D, R or G and path, each ended by NUL: it removes the first,
     restores the second and seals the third, as SEAL does. Then neither the patches nor the final
     tree can be read any more. Exit status PUT_BACK_FAILED when that does not go, another one when
@@ -150,10 +149,11 @@ done
 printf '%s\\0' {marker}
 grep --no-filename --no-messages '^{TREE}' {VENV}/lib/python*/site-packages/*.pth || true
 printf '\\0'
-git ls-tree -z --name-only "$final" -- {" ".join(map(quote, configurations))} |
-    while IFS= read -r -d '' path; do
+git ls-tree -z "$final" -- {" ".join(map(quote, configurations))} |
+    while IFS=$' \\t' read -r -d '' mode kind blob path; do
+        [ "$kind" = blob ] || continue
         printf '%s\\0' "$path"
-        git cat-file blob "$final:$path" | tr -d '\\0'
+        git cat-file blob "$blob" | tr -d '\\0'
         printf '\\0'
     done
 printf '%s\\0' {marker}

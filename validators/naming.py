@@ -50,11 +50,14 @@ def named(test_cmd: str, env_vars: Sequence[tuple[str, str]]) -> Named:
     names = [*_of_words(words(test_cmd), runs_pytest=False)]
     for name, value in env_vars:
         names += _of_variable(name, value)
-    return Named(
-        files=frozenset(normpath(each.value.removeprefix(f"{TREE}/")) for each in names
-                        if each.is_file and each.value),
-        modules=frozenset(each.value.replace(".", "/") for each in names if not each.is_file),
-    )  # fmt: skip
+    files = (normpath(each.value.removeprefix(f"{TREE}/")) for each in names if each.is_file)
+    modules = (each.value.replace(".", "/") for each in names if not each.is_file)
+    return Named(files=frozenset(filter(_is_inside, files)), modules=frozenset(modules))
+
+
+def _is_inside(path: str) -> bool:
+    """`-c /dev/null` names nothing of the tree."""
+    return path.partition("/")[0] not in {"", ".", ".."}
 
 
 def folders(test_cmd: str) -> frozenset[str]:

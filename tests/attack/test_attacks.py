@@ -62,6 +62,16 @@ def test_honest_twin_is_resolved_and_unflagged(
     assert found.flags == (), found
 
 
+def test_what_variables_name_need_be_no_file_of_the_tree(
+    engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    variables = (("COVERAGE_RCFILE", "/dev/null"), ("COVERAGE_PROCESS_START", "tests"))
+    case = Attack(name="names", toy=replace(TOY, recipe=replace(RECIPE, env_vars=variables)))
+    repository = Repository(tmp_path / "toy", TOY.base)
+    found = graded(case, repository.diff(TOY.gold), repository, engine, toy_image)
+    assert found.resolved, found
+
+
 def test_a_patch_that_fills_the_disk_is_the_models_failure(
     engine: DockerEngine, toy_image: Image, tmp_path: Path
 ) -> None:

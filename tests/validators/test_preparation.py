@@ -114,7 +114,15 @@ def test_code_that_is_imported_before_the_reporter_is_known(
 
 
 def test_configuration_is_looked_for_above_what_is_selected() -> None:
-    recipe = replace(RECIPE, test_cmd="python -m pytest -c ci/x.ini")
+    recipe = replace(
+        RECIPE,
+        test_cmd="python -m pytest -c ci/x.ini",
+        env_vars=(
+            ("COVERAGE_RCFILE", "/dev/null"),
+            ("COVERAGE_PROCESS_START", "../x"),
+            ("PYTEST_ADDOPTS", "-c ''"),
+        ),
+    )
     names = configurations(recipe, ("sub/tests/test_a.py", "test_b.py"))
     assert {"tox.ini", "sub/tox.ini", "sub/tests/pytest.toml", "ci/x.ini"} <= set(names)
     assert len(names) == len(set(names)) == 3 * 7 + 1
