@@ -110,4 +110,5 @@ def _told(collected: housekeeping.Collected) -> str:
 
 
 def _mb(size_bytes: int) -> int:
-    return size_bytes // 1_000_000
+    """As `--budget-mb` counts them."""
+    return size_bytes >> 20

@@ -27,9 +27,9 @@ WHEN = datetime(2026, 5, 4, tzinfo=UTC)
 def test_what_would_go_is_told_with_its_space(capsys: pytest.CaptureFixture[str]) -> None:
     image = Image(digest="sha256:1", tag="miner-environment:abc")
     kept = Kept(
-        image=image, kind=Kind.ENVIRONMENT, python="3.12", own_bytes=30_000_000, created_at=WHEN
+        image=image, kind=Kind.ENVIRONMENT, python="3.12", own_bytes=30 << 20, created_at=WHEN
     )
-    cache = Cache(volume="miner-uv-cache-x", size_bytes=12_000_000, created_at=WHEN)
+    cache = Cache(volume="miner-uv-cache-x", size_bytes=12 << 20, created_at=WHEN)
     foretell(Collected(caches=(cache,), removed=(kept,)))
     said = capsys.readouterr().out
     assert [line.split("│")[1:-1] for line in said.splitlines() if "2026-05-04" in line] == [
