@@ -37,13 +37,17 @@ _MEANS: dict[str, re.Pattern[bytes]] = {
     ),
     "signals": re.compile(
         rb"\bsignal\.(signal|alarm|setitimer|pthread_kill|raise_signal)\b"
-        rb"|\bfrom\s+signal\s+import\b|\bos\.(kill|abort|fork)\w*\b|\bfaulthandler\b"
+        rb"|\bfrom\s+signal\s+import\b|\bimport\s[^\n]{0,80}\bsignal\s+as\b"
+        rb"|\bos\.(kill|abort|fork)\w*\b|\bfaulthandler\b"
     ),
     "modules": re.compile(
         rb"\bsys\.(modules|meta_path|path_hooks|path_importer_cache|path|monitoring)\b"
         rb"|\b(settrace|setprofile)(_all_threads)?\b|\baddaudithook\b"
         rb"|\bfrom\s+sys\s+import[^\n]{0,80}\b(modules|meta_path|path_hooks|path|monitoring)\b"
-        rb"|\bimportlib\b(?!\.(metadata|resources)| import (metadata|resources))"
+        rb"|\bimport\s[^\n]{0,80}\bsys\s+as\b|\bfrom\s+[\w.]+\s+import\s[^\n]{0,80}\bsys\b"
+        rb"|\b(?!self\b)\w+\.sys\b|\bimport_module\b|\bEntryPoint\s*\("
+        rb"|\bimportlib\b(?!\.(metadata|resources)"
+        rb"| import (metadata|resources)(, (metadata|resources))?(?![^\n]{0,200}[,\\]))"
         rb"|\b__import__\b|\b__builtins__\b|\bbuiltins\b|\b__path__\b|\baddsitedir\b"
         rb"|\bresolve_name\b|\bpydoc\b|\bpyximport\b|\bimp\.(load_\w+|reload|new_module)\b"
         rb"|\bPyImport_\w+"
@@ -52,6 +56,7 @@ _MEANS: dict[str, re.Pattern[bytes]] = {
         rb"\b_(getframe|getframemodulename|current_frames|current_exceptions)\b"
         rb"|\binspect\.(stack|trace|currentframe|getouterframes)\b"
         rb"|\bfrom\s+inspect\s+import[^\n]{0,80}\b(stack|trace|currentframe|getouterframes)\b"
+        rb"|\bimport\s[^\n]{0,80}\binspect\s+as\b"
         rb"|\b(get_objects|get_referrers|get_referents)\b|\b(walk_stack|extract_stack)\b"
         rb"|\b(f_(back|globals|locals|builtins)|(tb|gi|cr|ag)_frame)\b|\btracemalloc\b"
         rb"|\b__(subclasses|globals|closure)__\b|\b__(code|defaults|kwdefaults)__\s*=[^=]|\bunraisablehook\b"
