@@ -40,6 +40,8 @@ getattr(os, "_ex" + "it")(0)
 """
 """A whole run, told by whoever reads standard input before the reporter does."""
 
+_GUESS = _FORGE.replace("os.read(0, 400).decode().split()[1:3]", "'0' * 16, '/run/miner/report'")
+
 
 def _base(*, without: str = "", **files: str) -> Files:
     return {**{path: text for path, text in TOY.base.items() if path != without}, **files}
@@ -271,6 +273,10 @@ HIDDEN = (
         toy=_OWN_PATH,
         raw=_command("bin/python", "#!/opt/venv/bin/python -I", *_FORGE.splitlines()),
         raw_twin=_FIXING + _command("bin/python", "#!/bin/sh", "exit 3"),
+    ),
+    Attack(
+        name="tells a whole run by a nonce of its own and leaves with success",
+        attack=in_calc(_GUESS),
     ),
     Attack(
         name="the pytest section that the fix itself changes loads a plug-in",

@@ -58,6 +58,7 @@ class GradingContainer(FakeContainer):
     blobs: Mapping[tuple[str, str], Outcome] = field(default_factory=dict)
     written: Outcome = DONE
     built: Outcome = DONE
+    removed: Outcome = DONE
     forged: int = 0
     orders: bytes = b""
 
@@ -80,7 +81,9 @@ class GradingContainer(FakeContainer):
             return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
         if "-printf" in script:
             return self.layouts.pop(0)
-        if "rm -rf" in script or "kill" in script:
+        if "rm -rf" in script:
+            return self.removed
+        if "kill" in script:
             return DONE
         return self.built
 

@@ -314,6 +314,16 @@ def test_what_a_build_plants_is_removed_before_the_tests() -> None:
     assert any("rm -rf" in command[-1] for command in container.commands)
 
 
+def test_what_a_build_plants_and_cannot_be_removed_is_tampering() -> None:
+    container = GradingContainer(
+        layouts=[layout_of(), layout_of(conftest__py=b"x = 1")],
+        removed=failed(1, b"rm: cannot remove 'conftest.py': Permission denied"),
+    )
+    found = built(container)
+    assert (found.flaw, found.resolved) == (Flaw.TESTS_TAMPERED, False)
+    assert "conftest.py (by the build)" in found.detail
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
