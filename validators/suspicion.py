@@ -43,6 +43,7 @@ _MEANS: dict[str, re.Pattern[bytes]] = {
     "modules": re.compile(
         rb"\bsys\.(modules|meta_path|path_hooks|path_importer_cache|path|monitoring)\b"
         rb"|\b(settrace|setprofile)(_all_threads)?\b|\baddaudithook\b"
+        rb"|\bgetattr\(\s*sys\s*,\s*[\"'](modules|meta_path|path_hooks|path|monitoring)[\"']"
         rb"|\bfrom\s+sys\s+import[^\n]{0,80}\b(modules|meta_path|path_hooks|path|monitoring)\b"
         rb"|\bimport\s[^\n]{0,80}\bsys\s+as\b|\bfrom\s+[\w.]+\s+import\s[^\n]{0,80}\bsys\b"
         rb"|\b(?!self\b)\w+\.sys\b|\bimport_module\b|\bEntryPoint\s*\("
@@ -72,7 +73,8 @@ _MEANS: dict[str, re.Pattern[bytes]] = {
     "test_awareness": re.compile(rb"PYTEST_CURRENT_TEST|PYTEST_VERSION|PYTEST_ADDOPTS|\bCI_TEST\b"),
     "code_from_text": re.compile(
         rb"(?<![.\w])(exec|eval|compile)\s*\(|\bmarshal\b|\bb64decode\b|\bfromhex\b"
-        rb"|\b(getattr|vars)\(\s*(os|sys|gc)\b|\b(os|sys|gc)\.__dict__"
+        rb"|\bgetattr\(\s*(os|gc)\b|\bvars\(\s*(os|sys|gc)\b|\b(os|sys|gc)\.__dict__"
+        rb"|\bgetattr\(\s*sys\s*,(?!\s*[\"']\w{1,40}[\"']\s*[,)])"
         rb"|\b(runpy|zipimport|codeop|Interactive(Interpreter|Console)|CodeType|FunctionType)\b"
         rb"|\bpickle\.(loads?|Unpickler)\b|\b(exec_module|load_module)\b"
         rb"|\b(timeit|cProfile|profile|pdb)\.(timeit|repeat|run\w*)\("
