@@ -48,8 +48,8 @@ class DockerEngine:
     """How long one call may take; only pulls, commits and imports come near it."""
 
     CLOSING_S = 30
-    """The same for what is begun while it closes: an engine that is silent keeps nobody from going.
-    What it does not remove then stops by itself, and the next start sweeps it."""
+    """The same for all that is begun while it closes: an engine that is silent keeps nobody from
+    going. What it does not remove then stops by itself, and the next start sweeps it."""
 
     def __init__(self, api: APIClient, *, url: str, name: str, habits: Habits) -> None:
         self._api = api
@@ -190,14 +190,20 @@ class DockerEngine:
         with self._lock:
             self._closed = True
             live = list(self._live.items())
-        self._api.timeout = min(int(self._api.timeout), self.CLOSING_S)
+        until = time.monotonic() + self.CLOSING_S
+        self._hurry(until)
         for _, container in live:
             container.give_up()
         for container_id, _ in live:
+            self._hurry(until)
             with suppress(EngineUnavailableError):
                 self._remove(container_id)
         self._removals.close()
         self._api.close()
+
+    def _hurry(self, until: float) -> None:
+        """From now on no call waits for longer than that (monotonic seconds), or a second."""
+        self._api.timeout = min(int(self._api.timeout), max(int(until - time.monotonic()), 1))
 
     # -- the life of a container ------------------------------------------------------------------
 

@@ -2,9 +2,15 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
 import pytest
+from docker.api.client import APIClient
+from requests.exceptions import ReadTimeout
 
+from validators.engines import DockerEngine
+from validators.engines.confinement import Habits
+from validators.engines.container import DockerContainer
 from validators.engines.removal import AT_ONCE, Removals
 from validators.errors import EngineUnavailableError
 
@@ -65,3 +71,34 @@ def test_what_is_left_after_the_end_is_removed_at_once() -> None:
 def fail() -> None:
     """A removal that the engine refuses."""
     raise EngineUnavailableError("The container engine failed to remove a container: busy.")
+
+
+class Silent:
+    """An engine's API that answers nothing; `waited` is how long each removal did, in seconds."""
+
+    def __init__(self) -> None:
+        self.timeout = DockerEngine.ANSWER_S
+        self.waited: list[float] = []
+
+    def remove_container(self, _: str, **__: object) -> None:
+        self.waited.append(self.timeout)
+        raise ReadTimeout
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Left:
+    """A container that is still there."""
+
+    def give_up(self) -> None:
+        """Nothing runs in it."""
+
+
+def test_beside_a_silent_engine_many_containers_share_the_time_for_closing() -> None:
+    api = Silent()
+    engine = DockerEngine(cast("APIClient", api), url="", name="docker", habits=Habits())
+    engine.CLOSING_S = 0
+    engine._live.update({name: cast("DockerContainer", Left()) for name in "abc"})
+    engine.close()
+    assert api.waited == [1, 1, 1]

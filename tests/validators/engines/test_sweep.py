@@ -23,9 +23,7 @@ MINER = """
 import sys
 from tests.real_engine import HERE, LIMITS
 from validators.base_images import base_image
-from validators.engines import DockerEngine, connect
-from validators.engines.confinement import Habits
-from validators.engines.ownership import OWNER_LABEL, this_process
+from validators.engines import connect
 from validators.model import BuildSettings
 
 engine = connect(HERE)
