@@ -1,6 +1,8 @@
-"""Compiled projects of every back-end: what a patch changes in C is what the tests see."""
+"""What is built again in every run: what a patch changes is what the tests see."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,31 @@ def engine() -> Iterator[DockerEngine]:
     connected = connect(HERE)
     yield connected
     connected.close()
+
+
+ELSEWHERE = Toy(
+    base={
+        "setup.py": "from setuptools import setup\n"
+        "setup(name='sample', packages=['sample'], package_dir={'sample': 'source'})\n",
+        "source/__init__.py": "def f():\n    return 1\n",
+    },
+    tests=TESTS,
+    gold={"source/__init__.py": "def f():\n    return 2\n"},
+    fail_to_pass=("tests/test_core.py::test_two",),
+    pass_to_pass=(),
+)
+
+
+def test_a_copy_of_packages_that_lie_elsewhere_is_made_again_after_patching(
+    engine: DockerEngine, tmp_path: Path
+) -> None:
+    task = task_of(ELSEWHERE, Repository(tmp_path / "toy", ELSEWHERE.base))
+    task = replace(task, merged_at=datetime(2018, 6, 1, tzinfo=UTC))  # on Python 3.6
+    settings = BuildSettings(ca_bundle=CA_BUNDLE, attempts=1)
+    found = examine(task, engine=engine, policy=QUICK, settings=settings, progress=print)
+    assert found.environment is not None, found.attempts[-1]
+    engine.remove_image(found.environment.image)
+    assert found.verdict.fail_to_pass == ELSEWHERE.fail_to_pass, found.verdict.detail
 
 
 @pytest.mark.parametrize("kind", KINDS)

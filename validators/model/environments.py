@@ -29,7 +29,7 @@ class ProjectInstall(StrEnum):
     """How the project itself gets into its environment."""
 
     EDITABLE = "editable"
-    PLAIN = "plain"  # a copy is installed: `build_cmd` must repeat it after patching
+    PLAIN = "plain"  # a copy: the sources stand before it, or `build_cmd` makes it again
     NONE = "none"  # only the source path
 
 

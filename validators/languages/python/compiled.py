@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from shlex import quote
 
+from validators.languages.python.as_of import can_edit
 from validators.languages.python.manifest import Manifest
 from validators.languages.python.requirement_files import requirement_name
 from validators.model import ProjectInstall, Recipe
@@ -42,33 +43,52 @@ def with_build(recipe: Recipe, manifest: Manifest, paths: Sequence[str], folder:
     installs for editing is of the base commit. What cargo builds is not built again: it fetches
     what it needs, and no run has a network.
     """
-    requires = (*(manifest.build_requires or ("setuptools",)), *manifest.setup_requires)
+    requires = _requirements(manifest)
     names = {requirement_name(line) for line in requires}
-    more = [each for name, asked in _ASKED_FOR.items() if name in names for each in asked]
-    added = (name for name in dict.fromkeys(more) if name not in names)
     built = replace(
         recipe,
         apt=_COMPILERS,
-        build_requirements=(*dict.fromkeys(requires), *added),
+        build_requirements=requires,
         build_cmd=_extension_command(manifest, paths, names),
     )
     if names & _RUST:
         return replace(built, apt=(*_COMPILERS, "cargo"), build_cmd=None)
     if built.build_cmd is not None:
         return built
+    return with_wheel(built, manifest, folder)
+
+
+def with_wheel(recipe: Recipe, manifest: Manifest, folder: str) -> Recipe:
+    """The recipe with a wheel of the patched tree unpacked to `folder`, which can be imported from.
+
+    Also for a copy whose packages lie where no import finds them: it would be the base commit's.
+    """
     return replace(
-        built,
+        recipe,
         project_install=ProjectInstall.PLAIN,
         source_paths=(folder,),
+        build_requirements=_requirements(manifest),
         build_cmd=f"{_WHEEL}{quote(folder)}",
     )
+
+
+def _requirements(manifest: Manifest) -> tuple[str, ...]:
+    """What it declares for its build, and what its back-end would ask for."""
+    requires = (*(manifest.build_requires or ("setuptools",)), *manifest.setup_requires)
+    names = {requirement_name(line) for line in requires}
+    more = [each for name, asked in _ASKED_FOR.items() if name in names for each in asked]
+    added = (name for name in dict.fromkeys(more) if name not in names)
+    return (*dict.fromkeys(requires), *added)
 
 
 def built_once(recipe: Recipe) -> Recipe | None:
     """The recipe without a wheel in every run, for builds that fetch things; None without one."""
     if recipe.build_cmd is None or not recipe.build_cmd.startswith(_WHEEL):
         return None
-    return replace(recipe, project_install=ProjectInstall.EDITABLE, source_paths=(), build_cmd=None)
+    once = replace(recipe, build_cmd=None)
+    if recipe.cutoff_at is not None and not can_edit(recipe.python, recipe.cutoff_at):
+        return once
+    return replace(once, project_install=ProjectInstall.EDITABLE, source_paths=())
 
 
 def _extension_command(

@@ -18,7 +18,8 @@ class Manifest:
     """Declared facts, those of later kinds only where earlier ones are silent.
 
     `extras` are names an installed project offers, `groups` requirements it does not.
-    `folders` are where packages lie ("" is the root, "src" …).
+    `folders` are where packages lie ("" is the root, "src" …); `scattered` ones can be imported
+    from no single folder.
     """
 
     name: str | None = None
@@ -33,6 +34,7 @@ class Manifest:
     tests_require: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    scattered: bool = False
     uses_2to3: bool = False
     compiled: bool = False
 
@@ -67,6 +69,7 @@ def _merged(parts: Sequence[Manifest]) -> Manifest:
         tests_require=longest(part.tests_require for part in parts),
         dependencies=longest(part.dependencies for part in parts),
         folders=longest(part.folders for part in parts),
+        scattered=any(part.scattered for part in parts),
         uses_2to3=any(part.uses_2to3 for part in parts),
         compiled=any(part.compiled for part in parts),
     )
@@ -102,6 +105,7 @@ def _from_pyproject(document: Table) -> Manifest:
         or poetry.dependencies(poetry_table)
         or _strings(flit.get("requires")),
         folders=_pyproject_folders(tool, poetry_table),
+        scattered=_is_scattered(table(table(tool, "setuptools"), "package-dir")),
         compiled="ext-modules" in table(tool, "setuptools")
         or any(
             re.match(
@@ -171,7 +175,8 @@ def _from_setup_cfg(text: str, *, has_script: bool) -> Manifest:
 
     extras_section = "options.extras_require"
     extras = parser.options(extras_section) if parser.has_section(extras_section) else []
-    folder = re.search(r"=\s*(\S+)", parser.get("options", "package_dir", fallback=""))
+    mapped = parser.get("options", "package_dir", fallback="")
+    folder = re.search(r"=\s*(\S+)", mapped)
     return Manifest(
         name=parser.get("metadata", "name", fallback=None),
         installable=has_script and parser.has_section("metadata"),
@@ -183,6 +188,7 @@ def _from_setup_cfg(text: str, *, has_script: bool) -> Manifest:
         tests_require=listed("options", "tests_require"),
         dependencies=listed("options", "install_requires"),
         folders=(folder.group(1),) if folder else (),
+        scattered=_is_scattered(dict(re.findall(r"^\s*(\S*)\s*=\s*(\S+)", mapped, re.MULTILINE))),
     )
 
 
@@ -203,6 +209,7 @@ def _from_setup_py(text: str) -> Manifest:
         tests_require=strings(arguments.get("tests_require")),
         dependencies=strings(arguments.get("install_requires")),
         folders=(root,) if isinstance(root, str) and root else _first_folder(folders),
+        scattered=isinstance(folders, dict) and _is_scattered(folders),
         uses_2to3=setup_script.is_told(text, "use_2to3"),
         compiled=setup_script.is_told(text, "ext_modules")
         or setup_script.is_told(text, "cffi_modules"),
@@ -216,6 +223,18 @@ def _first_folder(folders: Value | None) -> tuple[str, ...]:
             if isinstance(folder, str) and folder.endswith(f"/{name}"):
                 return (folder.removesuffix(f"/{name}"),)
     return ()
+
+
+def _is_scattered(folders: Mapping[str, object]) -> bool:
+    """`{"pkg": "source"}`, or several roots: no one folder on the import path will do."""
+    roots = set()
+    for name, folder in folders.items():
+        place = f"/{name.replace('.', '/')}" if name else ""
+        inside = f"/{folder}".rstrip("/.").replace("/./", "/")
+        if not inside.endswith(place):
+            return True
+        roots.add(inside.removesuffix(place))
+    return len(roots) > 1
 
 
 def _lists(holder: Table, name: str) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,7 @@ from validators.languages.python import (
 )
 from validators.languages.python import requirement_files as requirements
 from validators.languages.python.as_of import can_edit, exemptions
-from validators.languages.python.compiled import with_build
+from validators.languages.python.compiled import with_build, with_wheel
 from validators.languages.python.conversion import converted
 from validators.languages.python.imports import builds_suites, needs_of_tests
 from validators.languages.python.interpreters import choose_pythons, tox_versions, versions_in
@@ -108,7 +108,8 @@ def _base(manifest: Manifest, paths: Sequence[str], python: str, date: datetime)
     if manifest.uses_2to3:
         return converted(recipe, _folder(manifest, paths))
     if not manifest.compiled:
-        return recipe
+        copied = install is ProjectInstall.PLAIN and manifest.scattered
+        return with_wheel(recipe, manifest, ".") if copied else recipe
     return with_build(recipe, manifest, paths, _folder(manifest, paths))
 
 

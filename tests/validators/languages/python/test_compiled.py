@@ -1,5 +1,8 @@
 """What compiled projects are built with, and how they are built again."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
 from validators.languages.python.compiled import built_once, with_build
@@ -100,5 +103,8 @@ def test_a_wheel_that_cannot_be_built_without_a_network_is_built_once() -> None:
     recipe = with_build(RECIPE, read_manifest(files), list(files), ".")
     (once,) = repair(recipe, Verdict(flaw=Flaw.BUILD_FAILED), files)
     assert (once.build_cmd, once.project_install) == (None, ProjectInstall.EDITABLE)
+    old = replace(recipe, cutoff_at=datetime(2018, 1, 1, tzinfo=UTC))
+    (once_then,) = repair(old, Verdict(flaw=Flaw.BUILD_FAILED), files)
+    assert (once_then.project_install, once_then.source_paths) == (ProjectInstall.PLAIN, (".",))
     assert repair(once, Verdict(flaw=Flaw.BUILD_FAILED), files) == ()
     assert repair(recipe, Verdict(flaw=Flaw.NO_FAIL_TO_PASS), files) == ()

@@ -82,3 +82,28 @@ def test_compiled_and_converted_projects_are_told() -> None:
 @pytest.mark.parametrize("name", ["pyproject.toml", "setup.cfg", "setup.py"])
 def test_a_broken_file_tells_nothing(name: str) -> None:
     assert read_manifest({name: "]=(["}).name is None
+
+
+@pytest.mark.parametrize(
+    ("folders", "scattered"),
+    [
+        ("{'': 'src'}", False),
+        ("{'': '.'}", False),
+        ("{'a': 'a'}", False),
+        ("{'a': './src/a', 'a.b': 'src/a/b'}", False),
+        ("{'a': 'source'}", True),
+        ("{'a': '.'}", True),
+        ("{'a': 'one/a', 'b': 'two/b'}", True),
+        ("{'a': 'xa'}", True),
+    ],
+)
+def test_packages_that_no_one_folder_holds_are_told(folders: str, *, scattered: bool) -> None:
+    script = {"setup.py": f"setup(name='a', package_dir={folders})"}
+    assert read_manifest(script).scattered is scattered
+    lines = folders.strip("{}").replace("'", "").replace(":", " =").split(", ")
+    config = "[metadata]\nname = a\n[options]\npackage_dir =\n  " + "\n  ".join(lines)
+    assert read_manifest({"setup.cfg": config}).scattered is scattered
+    document = f"[tool.setuptools]\npackage-dir = {folders.replace(':', ' =')}\n"
+    assert read_manifest({"pyproject.toml": document.replace("'a.b'", '"a.b"')}).scattered is (
+        scattered
+    )

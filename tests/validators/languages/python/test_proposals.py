@@ -118,6 +118,15 @@ def test_before_editable_installs_a_copy_is_made_and_the_sources_come_first() ->
     assert first.source_paths == ("src",)
 
 
+def test_a_copy_of_packages_that_lie_elsewhere_is_built_again_before_every_run() -> None:
+    files = {"setup.py": "setup(name='a', package_dir={'a': 'source'})", "source/a.py": ""}
+    then = _propose(files, date=datetime(2017, 3, 1, tzinfo=UTC))[0]
+    assert (then.project_install, then.source_paths) == (ProjectInstall.PLAIN, (".",))
+    assert (then.build_cmd or "").endswith(" --directory=.")
+    assert then.build_requirements == ("setuptools", "wheel")
+    assert _propose(files)[0].build_cmd is None  # an editable install finds them
+
+
 def test_compiled_projects_are_built_again_before_every_run() -> None:
     first = _propose({"setup.py": "setup(name='a', ext_modules=[x])"})[0]
     assert first.build_cmd == "python setup.py build_ext --inplace"
