@@ -89,7 +89,7 @@ class Install:
             for line in self.recipe.pre_install:
                 self.steps.guests("pre_install", line)
             with self.steps.meanwhile(self._compile) as compiled:
-                return self._with_project(built.result(), compiled)
+                return self._with_project(compiled, built=built.result())
 
     def seal(self) -> None:
         """Hand the environment to root: no run may change it."""
@@ -111,7 +111,7 @@ class Install:
     def _compile(self) -> bool:
         return self.steps.aside("finish", installation.compile_line(), step="finish")
 
-    def _with_project(self, built: bool, compiled: "Future[bool]") -> Installed:  # noqa: FBT001
+    def _with_project(self, compiled: "Future[bool]", *, built: bool) -> Installed:
         """Install the project, and see what all of it comes to."""
         recipe = self.recipe
         project = installation.built_line(recipe) if built else installation.project_line(recipe)

@@ -10,7 +10,6 @@ from pathlib import Path, PurePosixPath
 from shlex import quote
 
 from validators.engine import KIT
-from validators.grading import FAILING
 from validators.hunks import hunk_paths, without_hunk
 from validators.languages import LANGUAGES, FileClass
 from validators.model import Flaw, Phase, Run, Task, TestStatus, Verdict
@@ -143,15 +142,13 @@ def _unusable(run: Run) -> list[str]:
 
 def _changed(run: Run, required: Sequence[str], *, passed: bool) -> Mapping[str, str]:
     """Of the required tests, those that passed (or failed) where they should not have."""
-    wrong = frozenset({TestStatus.PASSED}) if passed else FAILING | {TestStatus.NOT_RUN}
-    verb = "passes" if passed else "fails"
-    found = {}
-    for identifier in required:
-        result = run.results.get(identifier)
-        status = result.status if result is not None else TestStatus.NOT_COLLECTED
-        if status in wrong or (not passed and status is not TestStatus.PASSED):
-            found[identifier] = f"{verb} {TAKEN_OUT}{run.variant}"
-    return found
+    told = f"{'passes' if passed else 'fails'} {TAKEN_OUT}{run.variant}"
+    return {each: told for each in required if _passed(each, run) is passed}
+
+
+def _passed(identifier: str, run: Run) -> bool:
+    result = run.results.get(identifier)
+    return result is not None and result.status is TestStatus.PASSED
 
 
 def _hunk_marks(verdict: Verdict, runs: Sequence[Run]) -> list[str]:
@@ -160,10 +157,6 @@ def _hunk_marks(verdict: Verdict, runs: Sequence[Run]) -> list[str]:
     unnoticed = [
         run
         for run in runs
-        if run.flaw is None
-        and all(
-            identifier in run.results and run.results[identifier].status is TestStatus.PASSED
-            for identifier in verdict.fail_to_pass
-        )
+        if run.flaw is None and all(_passed(each, run) for each in verdict.fail_to_pass)
     ]
     return [f"{UNNOTICED}: {len(unnoticed)} of {len(runs)}"] if unnoticed else []

@@ -6,6 +6,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from validators.languages.python.documents import table, toml
+
 _INI_SECTION = re.compile(r"(tool:)?pytest|nosetests|unittest|coverage:.*|pytest11")
 """The last one is of an entry_points.txt."""
 
@@ -32,11 +34,9 @@ def merged(name: str, *, model: str, final: str) -> str | None:
 def pytest_options(name: str, text: str) -> Mapping[str, object]:
     """The options of pytest in a configuration file; empty where it has none or is unreadable."""
     if name.endswith(".toml"):
-        with suppress(ValueError, RecursionError):
-            parsed: object = tomllib.loads(text)
-            tool = _table(_table(parsed, "tool"), "pytest")
-            return {**_table(parsed, "pytest"), **tool, **_table(tool, "ini_options")}
-        return {}
+        parsed = toml(text)
+        tool = table(table(parsed, "tool"), "pytest")
+        return {**table(parsed, "pytest"), **tool, **table(tool, "ini_options")}
     found = _ini_sections(text) or {}
     return {**found.get("pytest", {}), **found.get("tool:pytest", {})}
 
@@ -74,15 +74,10 @@ def _toml_tables(text: str) -> Mapping[str, object] | None:
         parsed: object = tomllib.loads(text)
     except (ValueError, RecursionError):  # numbers too long, brackets too deep for this Python
         return None
-    tools = _table(parsed, "tool")
+    tools = table(parsed, "tool")
     found = {f"tool.{name}": tools[name] for name in tools if _TOML_TOOL.fullmatch(name)}
-    plugins = _table(_table(parsed, "project"), "entry-points").get("pytest11")
+    plugins = table(table(parsed, "project"), "entry-points").get("pytest11")
     return found if plugins is None else found | {_TOML_ENTRY_POINTS: plugins}
-
-
-def _table(parent: object, name: str) -> Mapping[str, object]:
-    child = parent.get(name) if isinstance(parent, dict) else None
-    return child if isinstance(child, dict) else {}
 
 
 def _blocks(text: str) -> list[tuple[str, str]]:

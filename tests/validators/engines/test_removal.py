@@ -24,6 +24,7 @@ def test_who_leaves_does_not_wait_until_there_are_too_many() -> None:
     for _ in range(AT_ONCE):
         removals.begin(lambda: seen.append(go_on.wait()))  # would hang if it waited
     assert not seen
+    assert not removals._room.acquire(blocking=False)  # whoever is next waits here
     with ThreadPoolExecutor(AT_ONCE) as others:
         more = [others.submit(removals.begin, lambda: seen.append(go_on.is_set())) for _ in "ab"]
         go_on.set()

@@ -119,7 +119,6 @@ _BY_FIXTURE = {
     "event_loop": "pytest-asyncio", "snapshot": "syrupy", "datadir": "pytest-datadir",
     "shared_datadir": "pytest-datadir", "faker": "Faker", "httpx_mock": "pytest-httpx",
     "respx_mock": "respx", "aiohttp_client": "pytest-aiohttp", "aioresponses": "aioresponses",
-
     "xprocess": "pytest-xprocess", "regtest": "pytest-regtest", "fs": "pyfakefs",
     "data_regression": "pytest-regressions", "file_regression": "pytest-regressions",
     "live_server": "pytest-django", "django_db_setup": "pytest-django",
