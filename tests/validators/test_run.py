@@ -370,3 +370,22 @@ def test_a_whole_suite_is_what_the_project_calls_so_and_a_selection_is_run_all_t
         folder.mkdir()
         found = run(files, engine, toy_image, folder, selection=selection)
         assert list(found.results) == [expected]
+
+
+def test_tests_that_no_runner_finds_by_itself_are_run_by_path(
+    engine: DockerEngine, toy_image: Image, tmp_path: Path
+) -> None:
+    """As the test patch names them: Django's tests.py, a test.py at the root."""
+    patch = b"".join(
+        b"diff --git a/%s b/%s\n--- a/%s\n+++ b/%s\n@@ -0,0 +1 @@\n+x = 1\n"
+        % (path, path, path, path)
+        for path in (b"test.py", b"pkg/tests.py", b"pkg/core_test.py", b"README.md")
+    )
+    selection = selected(patch, RECIPE)
+    assert selection == ("test.py", "pkg/tests.py", "pkg/core_test.py")
+    test = "def test_a():\n    pass\n"
+    files = {"pkg/__init__.py": "", **dict.fromkeys(selection, test)}
+    found = run(files, engine, toy_image, tmp_path, selection=selection)
+    assert {key: str(result.status) for key, result in found.results.items()} == {
+        f"{path}::test_a": "passed" for path in selection
+    }
