@@ -17,6 +17,9 @@ _PEP_517_KNOWN = datetime(2019, 6, 1, tzinfo=UTC)
 LAST_2TO3 = datetime(2021, 8, 31, tzinfo=UTC)
 """setuptools 58 (September 2021) dropped use_2to3 and refuses projects that ask for it."""
 
+LAST_PKG_RESOURCES = datetime(2026, 2, 8, tzinfo=UTC)
+"""setuptools 82, of that day's afternoon, has no pkg_resources, which many a setup.py imports."""
+
 _ATOMICWRITES_REUPLOADED = datetime(2022, 7, 8, tzinfo=UTC)
 _AFTER_REUPLOAD = datetime(2022, 12, 31, tzinfo=UTC)
 """All files of atomicwrites were uploaded anew in July 2022. By their dates no pytest from 3.6 to

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from validators.languages.python import distributions, system_packages
-from validators.languages.python.as_of import past_fallback
+from validators.languages.python.as_of import LAST_PKG_RESOURCES, past_fallback
 from validators.languages.python.conversion import converted
 from validators.languages.python.imports import not_of, own_modules
 from validators.languages.python.manifest import read_manifest
@@ -147,6 +147,8 @@ def _build_isolation(
         folder = recipe.source_paths[0] if recipe.source_paths else _source_folder(files)
         return (converted(recipe, folder),)
     module = distributions.importable(problem.detail)
+    if module == "pkg_resources" and (older := _with_pkg_resources(recipe)) is not None:
+        return (older,)
     wanted = distributions.requirement_of(module)
     if not not_of([module], own_modules(files)) or requirement_name(wanted) is None:
         return _less_of_the_project(recipe, problem, files)
@@ -155,6 +157,16 @@ def _build_isolation(
     built = replace(recipe, build_requirements=tuple(dict.fromkeys((*base, *needed))))
     less = _less_of_the_project(built, problem, files)
     return less if problem.step == "resolve" else (built, *less)
+
+
+def _with_pkg_resources(recipe: Recipe) -> Recipe | None:
+    """The recipe with the last setuptools that has it, in isolated builds too; None if it has."""
+    exempt = dict(recipe.cutoff_exempt)
+    now = exempt.get("setuptools", recipe.cutoff_at)
+    if now is None or now <= LAST_PKG_RESOURCES:
+        return None
+    exempt["setuptools"] = LAST_PKG_RESOURCES
+    return replace(recipe, cutoff_exempt=tuple(sorted(exempt.items())))
 
 
 def _source_folder(files: Mapping[str, str]) -> str:

@@ -203,6 +203,22 @@ def test_a_build_script_gets_a_setuptools_that_still_has_what_it_imports() -> No
     assert first.build_requirements == ("setuptools", "wheel", "setuptools<82")
 
 
+@pytest.mark.parametrize("step", ["resolve", "project"])
+def test_a_build_script_gets_the_last_setuptools_with_pkg_resources(step: str) -> None:
+    failure = BuildFailure(
+        outcome=Outcome(exit_code=1, output=b""),
+        failure_class=FailureClass.BUILD_ISOLATION,
+        detail="pkg_resources",
+        step=step,
+    )
+    late = replace(RECIPE, cutoff_at=datetime(2026, 11, 1, tzinfo=UTC))
+    (first,) = repair(late, failure, FILES)
+    assert dict(first.cutoff_exempt) == {"setuptools": datetime(2026, 2, 8, tzinfo=UTC)}
+    assert first == replace(late, cutoff_exempt=first.cutoff_exempt, lock=None, origin="repaired")
+    second, *_ = repair(first, failure, FILES)
+    assert second.build_requirements == ("setuptools", "wheel", "setuptools<82")
+
+
 def test_a_limit_is_set_where_the_distribution_is_there_without_one() -> None:
     recipe = replace(RECIPE, requirements=("setuptools", "pyyaml"))
     said = "No module named 'pkg_resources'\nNo module named 'yaml'"
