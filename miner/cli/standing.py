@@ -1,4 +1,4 @@
-"""`miner status`: how things stand: what goes on or is stuck, what was done, what the API holds."""
+"""`miner status`: what goes on or is parked, what was done, what the API holds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Standing:
 
 
 def status(as_json: JsonOption = False) -> None:
-    """What is under way, what is stuck, what the last passes did, what the API's budgets hold."""
+    """What is under way, what is parked, what the last passes did, what the API's budgets hold."""
     house = House.of_environment()
     with house.store() as store:
         found = store.admin.status()
@@ -70,11 +70,11 @@ def tell(standing: Standing) -> None:
     held = {"repository": found.repos, "pull": found.pulls, "snapshot": found.snapshots}
     say(", ".join(counted(number, noun) for noun, number in held.items()))
     if not (found.work or found.parked or found.failures):
-        say("nothing is under way or stuck, and the machinery has not failed")
+        say("nothing is under way or parked, and the machinery has not failed")
     work = [[w.kind, w.subject, w.holder, f"{w.lease_until:%H:%M:%S}"] for w in found.work]
     _table("Under way", ["what", "subject", "holder", "until"], work)
     parked = [[p.instance_id, p.failures, p.last_error] for p in found.parked]
-    _table("Stuck", ["instance", "failures", "last error"], parked)
+    _table("Parked", ["instance", "failures", "last error"], parked)
     failures = [[f"{when:%m-%d %H:%M}", name, error] for when, name, error in found.failures]
     _table("Failures of the machinery", ["when", "subject", "error"], failures)
     if standing.passes:

@@ -44,7 +44,7 @@ class Parked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """Counts, live work, and what is stuck. Newest first."""
+    """Counts, live work, and what is parked. Newest first."""
 
     repos: int
     pulls: int

@@ -199,7 +199,7 @@ def test_a_look_without_a_database_leaves_no_folder(
 
 def test_status_of_nothing_has_no_empty_tables(miner: Miner, db: Database) -> None:
     said = miner("status").out
-    assert "nothing is under way or stuck" in said
+    assert "nothing is under way or parked" in said
     assert "Under way" not in said
 
 
