@@ -5,20 +5,20 @@ from collections.abc import Sequence
 
 from validators.model import BuildFailure, FailureClass, Outcome
 
-_BUILD_OUTPUT = re.compile(rb"^\s*\[std(?:out|err)\]\s*$.*", re.MULTILINE | re.DOTALL)
+_BUILD_OUTPUT = re.compile(rb"^[ \t]*\[std(?:out|err)\][ \t\r]*$.*", re.MULTILINE | re.DOTALL)
 
 _COMPILER = r"(?:x86_64-linux-gnu-)?(?:gcc|g\+\+|cc|c\+\+|clang)"
 _BUILD_TOOL = r"gcc|g\+\+|cc|cmake|ninja|pkg-config|cargo|make|swig|gfortran|rustc"
 
 _PKG_CONFIG = (
     r"Command 'pkg-config --exists (\S+)' returned",
-    r"^\s*Package '?([\w.+-]+?)'?(?:, required by '[^']*',)? (?:was )?not found",
+    r"^[ \t]*Package '?([\w.+-]+?)'?(?:, required by '[^']*',)? (?:was )?not found",
     r"No package '([^']+)' found",
-    r"^\s*error: ([\w.+-]+) is not installed or not in path",
+    r"^[ \t]*error: ([\w.+-]+) is not installed or not in path",
     r"Dependency \"([\w.+-]+)\" not found",
 )
 _OTHER_API = (
-    r"‘(_?Py\w+)’(?: \{aka [^}\n]*\})? has no member named",
+    r"‘(_?Py\w+)’(?: \{aka [^}\n]{,200}\})? has no member named",
     r"too (?:few|many) arguments to function ‘(_?Py\w+)’",
     r"implicit declaration of function ‘(_?Py\w+)’",
     r"unknown type name ‘(Py\w+)’",
@@ -35,7 +35,7 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.WRONG_PYTHON, r"requires a different Python: [\d.]+ not in '([^']+)'"),
     (
         FailureClass.WRONG_PYTHON,
-        r"Python version \([^)]*\) does not satisfy (Python\S*?),?(?:\s|$)",
+        r"Python version \([^)]{,200}\) does not satisfy (Python\S*?),?(?:\s|$)",
     ),
     (FailureClass.WRONG_PYTHON, r"(SyntaxError: .*)"),
     (FailureClass.WRONG_PYTHON, r"No module named '(distutils|imp|asyncore|asynchat|lib2to3)\b"),
@@ -53,12 +53,15 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.MISSING_SYSTEM_LIBRARY, r"Unknown compiler\(s\): \[\['([\w+-]+)'"),
     *((FailureClass.MISSING_SYSTEM_LIBRARY, pattern) for pattern in _PKG_CONFIG),
     (FailureClass.MISSING_SYSTEM_LIBRARY, r"cannot find (-l\w+)"),
-    (FailureClass.MISSING_SYSTEM_LIBRARY, r"(\w+[-_]config)\b.*(?:not found|No such file)"),
+    (
+        FailureClass.MISSING_SYSTEM_LIBRARY,
+        r"\b(\w{1,80}[-_]config)\b.{,200}(?:not found|No such file)",
+    ),
     (FailureClass.MISSING_SYSTEM_LIBRARY, rf"command '({_COMPILER})' failed: No such file"),
     (FailureClass.MISSING_SYSTEM_LIBRARY, rf"'({_COMPILER})':? No such file"),
     (FailureClass.MISSING_SYSTEM_LIBRARY, rf"\b({_BUILD_TOOL}): (?:command )?not found"),
     (FailureClass.EDITABLE_IMPOSSIBLE, r"(Multiple top-level \w+ discovered in a flat-layout)"),
-    (FailureClass.EDITABLE_IMPOSSIBLE, r"does not (?:have|support).*(build_editable)"),
+    (FailureClass.EDITABLE_IMPOSSIBLE, r"does not (?:have|support).{,200}(build_editable)"),
     (FailureClass.EDITABLE_IMPOSSIBLE, r"has no attribute '(\w*build\w*_editable)'"),
     *((FailureClass.WRONG_PYTHON, pattern) for pattern in _OTHER_API),
     (FailureClass.BUILD_ISOLATION, r"invalid command 'bdist_(wheel)'"),
@@ -81,7 +84,10 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     ),
     (FailureClass.OUTSIDE_TREE, r"(Git operation failed)"),
 )
-"""The first that is found decides, so the particular stands before the general."""
+"""The first that is found decides, so the particular stands before the general.
+
+No time may be the square of a log's length, which the guest chooses: what stands between two words
+is bounded, and no blanks at a line's start are more than that line's."""
 
 _RAISED = re.compile(
     r"(?:[\w.]*(?:Error|Exception|Exit)|(?:\w+\.)+[A-Z]\w+|error|ERROR|E): \S|cause: Hash mismatch"

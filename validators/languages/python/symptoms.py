@@ -14,12 +14,12 @@ _NOT_IMPORTED = re.compile(r"could not import '([A-Za-z_][\w.]*)")
 _NOT_IN_NAMESPACE = re.compile(r"cannot import name '(\w+)' from '([\w.]+)' \(unknown location\)")
 _IMPORTED = re.compile(r"\b(?:from ([\w.]+) )?import ([\w.]+)")
 _NOT_LOADED = re.compile(
-    r"(cannot load library[^\n]{,80}|\S+: cannot open shared object file"
+    r"(cannot load library[^\n]{,80}|(?<!\S)\S{1,300}: cannot open shared object file"
     r"|[Nn]o library called[^\n]{,80}|No such file or directory: '[\w.+-]+')"
 )
 """A library or a program outside of Python; a bare name, for tests' own files come with folders."""
 
-_NO_FILE = re.compile(r"No such file or directory: '([^'\n]*/[^'\n]*)'")
+_NO_FILE = re.compile(r"No such file or directory: '([^'/\n]*/[^'\n]*)'")
 _UNKNOWN_OPTION = re.compile(r"unrecognized arguments: ([^\n]+)")
 _UNKNOWN_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 _UNKNOWN_MARK = re.compile(r"'(\w+)' not found in `markers`|Unknown pytest\.mark\.(\w+)")

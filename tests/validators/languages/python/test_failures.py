@@ -171,3 +171,18 @@ def test_the_python_that_is_asked_for_ends_before_a_comma() -> None:
     said = b"the current Python version (3.8.1) does not satisfy Python>=3.9,<4, we can conclude"
     failure = failures.classify("resolve", Outcome(exit_code=1, output=said))
     assert failure.detail == "Python>=3.9,<4"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("a", "9", ".", "a.", " ", "\n", "/", "'", "`", "a-config ", " @ ", "Python version ("),
+        *("does not have ", "‘Pya’ {aka ", "[stdout]", "Failed to download `a @ ", "import a."),
+    ],
+)
+def test_no_log_takes_for_ever(words: str) -> None:
+    """A guest prints what it likes: a time that is the square of its length would hold a worker."""
+    log = (words * (1_000_000 // len(words))).encode()
+    classified = failures.classify("project", Outcome(exit_code=1, output=log))
+    assert classified.failure_class is FailureClass.OTHER
+    assert infra.cause(failures.own_words(log)) is None

@@ -178,3 +178,10 @@ def test_what_only_before_runs_say_and_what_is_accepted_misses_nothing() -> None
     yaml = ["No module named 'yaml'"]
     assert diagnose(_verdict(yaml, phase=Phase.BEFORE), FILES) is None
     assert diagnose(_verdict(yaml, flaw=None), FILES) is None
+
+
+@pytest.mark.parametrize(
+    "message", ["a" * 1_000_000, "No such file or directory: '" + "/" * 1_000_000]
+)
+def test_no_message_takes_for_ever(message: str) -> None:
+    assert diagnose(_verdict([message]), FILES) is None
