@@ -30,6 +30,7 @@ _ENTRY_POINTS = "entry_points.txt"
 _NAMES = (*sorted(CONFIGURATION | SHARED), _ENTRY_POINTS, "*.pth")
 _PARTED = "//parted"
 _BYTECODE = "__pycache__"
+_DEPTH = "-mindepth {0} -maxdepth {0}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,7 @@ def layout(container: Container, surroundings: Surroundings) -> Layout | None:
         ("/bin/bash", "-c", _script(surroundings)),
         timeout_s=PREPARE_S,
         workdir=TREE,
-        stdin=b"",
+        stdin=_folders(surroundings).encode("utf-8", "surrogateescape"),
         output_mb=LISTING_MB,
     )
     return _read(outcome)
@@ -106,18 +107,21 @@ def remove(container: Container, paths: Iterable[str]) -> Outcome:
     return container.exec(command, timeout_s=PREPARE_S, workdir=TREE, stdin=stdin)
 
 
-def _script(surroundings: Surroundings) -> str:
+def _folders(surroundings: Surroundings) -> str:
+    """Where modules are imported from, each ended by NUL: tests may lie in very many folders."""
     shared = {name.partition("/")[0] for name in surroundings.installed if "/" in name}
     inner = {f"{root}/{top}".strip("/") for root in import_roots(surroundings) for top in shared}
-    roots = sorted(import_roots(surroundings) | inner)
-    folders = " ".join(quote(f"./{root}" if root else ".") for root in roots)
+    return "".join(f"./{root}\0" for root in sorted(import_roots(surroundings) | inner))
+
+
+def _script(surroundings: Surroundings) -> str:
     places = (f"-path {quote('./' + escape(path))}" for path in sorted(surroundings.named))
     names = " -o ".join((*(f"-name {quote(name)}" for name in _NAMES), *places))
     return f"""
-for root in {folders}; do
-    [ ! -d "$root" ] || find "$root" -mindepth 1 -maxdepth 2 \\( ! -path "$root/*/*" ! -type d \
-        -o -path "$root/*/*" -name '__init__.*' \\) -printf '%p\\0' 2>/dev/null
-done
+mapfile -d '' -t roots
+printf '%s\\0' "${{roots[@]}}" |
+    xargs -0 /bin/sh -c 'find "$@" {_DEPTH.format(1)} ! -type d -printf "%p\\0"
+        find "$@" {_DEPTH.format(2)} -name "__init__.*" -printf "%p\\0"' find 2>/dev/null || true
 printf '{_PARTED}\\0'
 find . -path ./.git -prune -o -name {_BYTECODE} -prune -print0 -o \\( -type l \
     -o -type d \\( ! -readable -o ! -executable \\) -o ! -type d \\( -name '*.so' -o -name '*.pyc' \

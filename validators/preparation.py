@@ -18,6 +18,9 @@ from validators.required import files_of_tests, import_bases
 from validators.restoration import Change, is_kept
 from validators.surroundings import Surroundings, import_roots
 
+_LONGEST = 200_000
+"""Characters of paths in one command; the kernel's limit is ten times that."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
@@ -46,9 +49,14 @@ class Prepared:
 
 
 def configurations(recipe: Recipe, selection: Sequence[str]) -> tuple[str, ...]:
-    """Of which files `Prepared` needs the text: pytest looks above each of the selected paths."""
+    """Of which files `Prepared` needs the text: pytest looks above each of the selected paths.
+
+    Only at the top where there would be more than one command can be given.
+    """
     folders = {str(parent) for path in selection for parent in PurePosixPath(path).parents}
     above = sorted(f"{folder}/" for folder in folders - {"."})
+    if sum(map(len, above)) * len(CONFIGURATIONS) > _LONGEST:
+        above = []
     places = [f"{folder}{name}" for folder in ("", *above) for name in CONFIGURATIONS]
     return (*places, *sorted(named(recipe.test_cmd, recipe.env_vars).files))
 

@@ -1,6 +1,5 @@
 """What rules on a model's tree need to know of the final state and how it is tested. Pure."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
@@ -92,12 +91,13 @@ def _named(
     return names.files, frozenset(places)
 
 
-def import_roots(surroundings: Surroundings) -> set[str]:
+def import_roots(surroundings: Surroundings) -> frozenset[str]:
     """Folders whose modules can be imported by name, "" for the tree itself."""
     return _roots(surroundings.source_paths, surroundings.scripts)
 
 
-def _roots(source_paths: Iterable[str], scripts: Iterable[str]) -> set[str]:
+@lru_cache(maxsize=64)
+def _roots(source_paths: tuple[str, ...], scripts: frozenset[str]) -> frozenset[str]:
     """Python finds what lies beside a script that it starts."""
     beside = (str(PurePosixPath(each).parent) for each in scripts)
-    return {*_ROOTS, *(each.strip("/.") for each in (*source_paths, *beside))}
+    return frozenset({*_ROOTS, *(each.strip("/.") for each in (*source_paths, *beside))})

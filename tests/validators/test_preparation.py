@@ -126,3 +126,5 @@ def test_configuration_is_looked_for_above_what_is_selected() -> None:
     names = configurations(recipe, ("sub/tests/test_a.py", "test_b.py"))
     assert {"tox.ini", "sub/tox.ini", "sub/tests/pytest.toml", "ci/x.ini"} <= set(names)
     assert len(names) == len(set(names)) == 3 * 7 + 1
+    deep = [f"tests/{'d' * 200}/{number}/test_a.py" for number in range(200)]
+    assert len(configurations(recipe, deep)) == 7 + 1
