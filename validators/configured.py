@@ -20,7 +20,8 @@ CONFIGURATIONS = (
 """Where pytest looks in the folder that it starts in."""
 
 _PLUGINS = re.compile(
-    r"^pytest_plugins\b[^=\n]*=\s*(?:\((?P<tuple>[^)]*)\)|\[(?P<list>[^\]]*)\]|(?P<one>.*))",
+    r"^pytest_plugins\b[^=\n]*=\s*"
+    r"(?:\((?P<tuple>[^)]{,9999})\)|\[(?P<list>[^\]]{,9999})\]|(?P<one>.*))",
     re.MULTILINE,
 )
 _MODULE = re.compile(r"[\"']([A-Za-z_][\w.]*)[\"']")

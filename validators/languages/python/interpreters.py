@@ -25,7 +25,7 @@ _SETTLED = timedelta(days=180)
 """How old a Python was before wheels for it were common."""
 
 _MINOR = re.compile(r"3\.(\d{1,2})(?:\.\d+|\.x|\.\*)?(?:-dev)?")
-_TOX = re.compile(r"\bpy(?:thon)?-?3\.?(\d{1,2})\b|\bpy\{([^}]*)\}")
+_TOX = re.compile(r"\bpy(?:thon)?-?3\.?(\d{1,2})\b|\bpy\{([^}]{,200})\}")
 
 
 def choose_pythons(

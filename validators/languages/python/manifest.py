@@ -188,7 +188,9 @@ def _from_setup_cfg(text: str, *, has_script: bool) -> Manifest:
         tests_require=listed("options", "tests_require"),
         dependencies=listed("options", "install_requires"),
         folders=(folder.group(1),) if folder else (),
-        scattered=_is_scattered(dict(re.findall(r"^\s*(\S*)\s*=\s*(\S+)", mapped, re.MULTILINE))),
+        scattered=_is_scattered(
+            dict(re.findall(r"^[ \t]*(\S*)[ \t]*=[ \t]*(\S+)", mapped, re.MULTILINE))
+        ),
     )
 
 

@@ -190,7 +190,7 @@ def _own_lines(manifest: Manifest, files: Mapping[str, str]) -> Sequence[str]:
 def _named_extras(manifest: Manifest, files: Mapping[str, str]) -> list[str]:
     """Extras that tox, nox or scripts install for tests, whatever they are called."""
     lines = (*workflows.nox_lines(files.get("noxfile.py", "")), *shell_lines.pip_lines(files))
-    listed = re.findall(r"\.\[([^\]]*)\]", " ".join(lines))
+    listed = re.findall(r"\.\[([^\[\]]*)\]", " ".join(lines))
     named = {name.strip() for names in listed for name in names.split(",")}
     named.update(requirements.tox_extras(tox_text(files)))
     return [name for name in manifest.extras if name in named and name not in {"docs", "doc"}]
@@ -223,7 +223,7 @@ def _declared(manifest: Manifest, files: Mapping[str, str], paths: Sequence[str]
         for line in shell_lines.pip_lines(files):
             lines += requirements.expand(line[3:], files) if line[:3] == "-r " else [line]
     # an address in place of a version names another place than the index: by name, then
-    named = [re.split(r"\s*@\s*\w+(?:\+\w+)?:", line)[0] for line in lines]
+    named = [re.split(r"(?<!\s)\s*@\s*\w+(?:\+\w+)?:", line)[0] for line in lines]
     return requirements.without_tools(line for line in named if requirements.requirement_name(line))
 
 

@@ -23,7 +23,7 @@ def plugins(files: Mapping[str, str]) -> Sequence[str]:
     words = words_before_remark(options.get("addopts", ""))
     found = [distributions.plugin_of_option(word) for word in words]
     found += [distributions.plugin_of_ini(name) for name in options]
-    required = re.split(r"[\s]+(?=[A-Za-z])", options.get("required_plugins", "").strip())
+    required = re.split(r"(?<!\s)\s+(?=[A-Za-z])", options.get("required_plugins", "").strip())
     found += [name for name in required if requirement_name(name)]
     return tuple(dict.fromkeys(name for name in found if name))
 

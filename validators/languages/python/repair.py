@@ -63,7 +63,7 @@ def _offender(recipe: Recipe, problem: BuildFailure) -> str | None:
 
 
 def _without(recipe: Recipe, name: str) -> Recipe:
-    bare = requirement_name(re.sub(r"\[.*?\]", "", name)) or name
+    bare = requirement_name(re.sub(r"\[[^\[\]]*\]", "", name)) or name
     kept = tuple(line for line in recipe.requirements if requirement_name(line) != bare)
     return replace(recipe, requirements=kept)
 
@@ -102,7 +102,7 @@ def _no_version(
     free = tuple(line for line in recipe.requirements if not line.startswith("-c"))
     if free != recipe.requirements:
         return (replace(recipe, requirements=free),)
-    name = requirement_name(re.sub(r"\[.*?\]", "", problem.detail))
+    name = requirement_name(re.sub(r"\[[^\[\]]*\]", "", problem.detail))
     if name is not None and _UNREADABLE in problem.outcome.output:
         return [*_younger(recipe, name, most=3), _without(recipe, name), *other_pythons(recipe)]
     if name is not None and name not in {requirement_name(line) for line in recipe.requirements}:

@@ -9,7 +9,7 @@ from validators.languages.python.documents import words_before_remark
 from validators.languages.python.interpreters import versions_in
 from validators.languages.python.requirement_files import requirement_name
 
-_APT = re.compile(r"\bapt(?:-get)?\s+(?:-\S+\s+)*install\s+([^\n&|;]+)")
+_APT = re.compile(r"\bapt(?:-get)?\s+(?:-\S+\s+){,20}install\s+([^\n&|;]+)")
 _APT_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+")
 _NOT_FOR_TESTS = re.compile(
     r"python[\d.]*(-.*)?|pypy.*|git|git-lfs|curl|wget|ca-certificates|gnupg2?|sudo|build-essential"
@@ -21,7 +21,7 @@ _NOT_FOR_TESTS = re.compile(
 
 _APT_MOST = 20
 _PIP = re.compile(
-    r"(?:\bpip[\d.]*|\buv\s+pip)\s+(?:-\S+\s+)*install\s+((?:\"[^\"\n]*\"|'[^'\n]*'|[^\n&|;])+)"
+    r"(?:\bpip[\d.]*|\buv\s+pip)\s+(?:-\S+\s+){,20}install\s+((?:\"[^\"\n]*\"|'[^'\n]*'|[^\n&|;])+)"
 )
 _WITH_VALUE = frozenset(
     [
@@ -93,14 +93,14 @@ def django_command(files: Mapping[str, str], paths: Iterable[str], tox: str) -> 
 
 def submodules(text: str) -> Sequence[str]:
     """The folders that a .gitmodules leaves to other repositories: here they are empty."""
-    return tuple(re.findall(r"^\s*path\s*=\s*(\S+)\s*$", text, re.MULTILINE))
+    return tuple(re.findall(r"^[ \t]*path[ \t]*=[ \t]*(\S+)[ \t\r]*$", text, re.MULTILINE))
 
 
 def scripts(files: Mapping[str, str]) -> Sequence[str]:
     """What CI, Makefile and Dockerfiles run, lines that are continued made one."""
     paths = [path for path in sorted(files) if ci.is_ci_file(path) or is_script(path)]
     joined = (re.sub(r"\\\r?\n", " ", files[path]) for path in paths)
-    return [re.sub(r"\$?\{\{.*?\}\}", "$", text) for text in joined]
+    return [re.sub(r"\$?\{\{[^{}\n]*\}\}", "$", text) for text in joined]
 
 
 def _requirements(words: Sequence[str]) -> Iterator[str]:

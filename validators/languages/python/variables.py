@@ -69,7 +69,7 @@ def _travis(document: object) -> Iterator[tuple[str, str]]:
     lines = table(document, "env").get("global")
     for line in lines if isinstance(lines, list) else [lines]:
         if isinstance(line, str):
-            yield from re.findall(r"([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|\S+)", line)
+            yield from re.findall(r"\b([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|\S+)", line)
         else:
             yield from _pairs(line)
 

@@ -118,6 +118,26 @@ def test_what_names_itself_many_times_comes_to_an_end(path: str, text: str) -> N
     assert _recipes({path: text})
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("Makefile", "apt -" * 200_000),
+        ("Makefile", "-pip " * 200_000),
+        ("Makefile", "{{" * 500_000),
+        (".travis.yml", "py{" * 300_000),
+        (".travis.yml", f"env: {{global: [{'a' * 500_000}]}}\n"),
+        (".gitmodules", "\n" * 500_000),
+        ("setup.cfg", "[options]\npackage_dir =\n" + "\n" * 500_000 + "  = src\n"),
+        ("pytest.ini", "[pytest]\nrequired_plugins = a" + " " * 500_000 + "1\n"),
+        ("requirements-test.txt", "a" + " " * 500_000 + "b\n"),
+    ],
+    ids=lambda value: value[:12].replace("\n", " "),
+)
+def test_no_text_takes_for_ever(path: str, text: str) -> None:
+    """A time that is the square of a text's length would hold the miner."""
+    assert _recipes({path: text})
+
+
 @pytest.mark.parametrize("value", ["5", '"s"', "[[5]]", "{a=5}", "[{a=5}]"])
 @pytest.mark.parametrize("path", KEYS)
 def test_a_table_of_another_shape_says_nothing(path: str, value: str) -> None:
