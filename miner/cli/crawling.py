@@ -22,6 +22,7 @@ from miner.crawl.storing import MirrorKeeper
 from miner.crawl.tape import Player, Recorder
 from miner.crawl.taped_git import PlayedMirrors, TapedMirrors
 from miner.errors import ConfigError
+from miner.given import check_place
 from miner.http import HttpClient, HttpxTransport
 from miner.model import Stage, StageReport
 from miner.progress import Progress
@@ -168,6 +169,7 @@ def _opened(house: House, tapes: Tapes) -> Iterator[tuple[HttpClient, MirrorKeep
         with house.client() as client:
             yield client, mirrors
         return
+    check_place(tapes.record, option="--record")
     tokens = house.tokens()
     recorder = Recorder(
         HttpxTransport(ca_bundle=house.settings.ca_bundle),

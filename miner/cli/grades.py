@@ -212,7 +212,7 @@ def _submission(
     else:
         found = gold_predictions(dataset.rows) if gold else empty_predictions(dataset.rows)
     name = _usual_name(path, gold=gold) if run_id is None else run_id
-    if not 0 < len(name) <= NAME_CHARS or not name.isprintable():
+    if len(name) > NAME_CHARS or not name.isprintable():
         raise ConfigError(f"--run-id: {name!r} is no name of a run; give a short printable one.")
     return Submission(run_id=name, predictions=found)
 

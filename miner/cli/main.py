@@ -53,6 +53,7 @@ def run(arguments: Sequence[str]) -> int:
     )
     try:
         _refuse_other_than_text(words)
+        _refuse_nothing(words)
         code = carry_out(words)
     except (MinerError, ValidatorError, TyperException) as error:
         return _tell(error, debug=debug)
@@ -75,6 +76,16 @@ def _refuse_other_than_text(words: Sequence[str]) -> None:
     for word in words:
         if not word.isascii() and any("\ud800" <= char <= "\udfff" for char in word):
             raise ConfigError(f"{word!r} is not UTF-8 text; write it again in UTF-8.")
+
+
+def _refuse_nothing(words: Sequence[str]) -> None:
+    """ConfigError: an empty word is a shell's unset variable, and no option that was left out."""
+    for before, word in zip(("miner", *words), words, strict=False):
+        option, given, value = word.partition("=")
+        if not word or (option.startswith("--") and given and not value):
+            raise ConfigError(
+                f"Nothing is given after {option or before}; give something, or leave it out."
+            )
 
 
 def _file_trouble(error: OSError) -> MinerError:

@@ -134,7 +134,12 @@ def test_predictions_that_would_be_lost_or_mistaken(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("evaluate", "--gold", "--run-id", ""), "--run-id: '' is no name"),
+        (("evaluate", "--gold", "--run-id", ""), "Nothing is given after --run-id;"),
+        (("evaluate", "", "--gold"), "Nothing is given after evaluate;"),
+        (("publish", "--name", ""), "Nothing is given after --name;"),
+        (("publish", "--name="), "Nothing is given after --name;"),
+        (("crawl", "--repo", "o/r", "--record", "."), "--record: . is a folder"),
+        (("crawl", "--repo", "o/r", "--record", "none/tape"), "there is no folder none"),
         (("evaluate", "--gold", "--run-id", "a\nb"), "--run-id: 'a\\nb' is no name"),
         (("evaluate", "--gold", "--run-id", "x" * 301), "is no name of a run"),
         (("evaluate", "--gold", "--results", "."), "--results: . is a folder"),
