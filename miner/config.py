@@ -23,6 +23,10 @@ PREFIX = "MINER_"
 TEST_PREFIX = "MINER_TEST_"
 """Read by the test suite, no setting of the program."""
 
+NO_SECRETS = ("", "miner")
+"""docker-compose.yml's password where none is given: hidden, it would take the commands out of all
+sentences."""
+
 _PASSWORD_OPTION = re.compile(r"([?&]\w*pass\w*=)([^&]*)", re.IGNORECASE)
 """libpq's options may stand in the URL's query: password, sslpassword, passfile."""
 
@@ -249,7 +253,7 @@ def secrets() -> tuple[str, ...]:
             found += [value, *(part.strip() for part in value.split(","))]
         elif key == "MINER_DATABASE_URL" or key.endswith("_PROXY"):
             found += _passwords(value)
-    return tuple(dict.fromkeys(filter(None, found)))
+    return tuple(word for word in dict.fromkeys(found) if word not in NO_SECRETS)
 
 
 def _refuse_unknown() -> None:

@@ -135,6 +135,14 @@ def test_a_password_is_masked_however_it_is_written(monkeypatch: pytest.MonkeyPa
     assert {"h%40unt:er", "h@unt:er", "se%20cret", "se cret"} <= set(config.secrets())
 
 
+def test_the_public_password_of_compose_hides_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    compose = (Path(__file__).parents[2] / "docker-compose.yml").read_text()
+    assert "${POSTGRES_PASSWORD:-miner}" in compose
+    monkeypatch.setenv("MINER_DATABASE_URL", "postgresql+psycopg://miner:miner@db:5432/miner")
+    assert "miner" not in config.secrets()
+    assert config.load().masked()["database_url"] == "postgresql+psycopg://miner:***@db:5432/miner"
+
+
 def test_secrets_are_known_where_settings_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINER_WORKERS", "none")
     monkeypatch.setenv("MINER_GITHUB_TOKENS", "one, two")
