@@ -6,7 +6,8 @@ import pytest
 
 from tests.fakes.engine import passing
 from validators.languages import LANGUAGES
-from validators.transcript import authentic, events, read_transcript
+from validators.model import TestStatus
+from validators.transcript import Event, authentic, events, read_transcript
 
 READ = LANGUAGES["python"].read_report["pytest"]
 GOOD = b"".join(json.dumps(record).encode() + b"\n" for record in passing("t.py::a"))
@@ -48,3 +49,21 @@ def test_what_no_database_takes_is_escaped() -> None:
 def test_records_of_another_nonce_are_counted() -> None:
     raw = b'\nmine . {"event": "begin"}\n\nyours . {"event": "end", "status": 0}\n'
     assert authentic(raw, "mine") == (b'{"event": "begin"}\n', 1)
+
+
+def test_many_classes_that_cannot_be_set_up_are_blamed_for_their_own_tests_alone() -> None:
+    """Looking at every test for each of them would take minutes here."""
+    classes = [f"test_a.T{number}" for number in range(20_000)]
+    ids = [f"{each}.test_{number}" for each in classes for number in range(3)]
+    broken = [each for each in classes if not each.endswith("1")]
+    failed = {"event": "phase", "outcome": "error", "when": "setup", "message": "no"}
+    records: list[Event] = [
+        {"event": "items", "ids": ids},
+        *({**failed, "id": f"setUpClass ({each})"} for each in broken),
+    ]
+    found = READ(records)
+    blamed = {key for key, result in found.items() if result.status is TestStatus.ERROR}
+    assert blamed == {
+        *(f"setUpClass ({each})" for each in broken),
+        *(f"{each}.test_{number}" for each in broken for number in range(3)),
+    }

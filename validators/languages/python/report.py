@@ -6,6 +6,7 @@ the process died; collected tests that never started were not run.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -103,11 +104,17 @@ def _result(sofar: _Sofar, *, ambiguous: bool, ended: bool) -> TestResult:
     return TestResult(status=TestStatus.NOT_RUN, phase="", ambiguous=ambiguous)
 
 
-def _blame_fixture(results: dict[str, TestResult], fixture: str, result: TestResult) -> None:
-    """Tests that did not run because their class or module could not be set up share its fate."""
-    owner = fixture[fixture.index("(") + 1 : -1] + "."
-    for identifier, existing in results.items():
-        if existing.status is TestStatus.NOT_RUN and identifier.startswith(owner):
+def _blame_fixture(
+    results: dict[str, TestResult], not_run: Sequence[str], fixture: str, result: TestResult
+) -> None:
+    """Tests that did not run because their class or module could not be set up share its fate.
+
+    `not_run` are sorted; "/" comes next after ".".
+    """
+    owner = fixture[fixture.index("(") + 1 : -1]
+    first, behind = (bisect_left(not_run, f"{owner}{end}") for end in "./")
+    for identifier in not_run[first:behind]:
+        if results[identifier].status is TestStatus.NOT_RUN:
             results[identifier] = result
     results[fixture] = result
 
@@ -157,13 +164,14 @@ def read_report(records: Sequence[Event]) -> Mapping[str, TestResult]:
         identifier: _result(sofar, ambiguous=shared[identifier] > 1, ended=ended)
         for identifier, sofar in tests.items()
     }
+    not_run = sorted(key for key, each in results.items() if each.status is TestStatus.NOT_RUN)
     for event in records:
         identifier = text(event, "id")
         if event["event"] == "collect":
             results[identifier] = _collected_badly(event)
         if event["event"] == "phase" and identifier.startswith(_FIXTURES):
             skipped = TestResult(status=TestStatus.SKIPPED, phase="setup")
-            _blame_fixture(results, identifier, _failure(event) or skipped)
+            _blame_fixture(results, not_run, identifier, _failure(event) or skipped)
     return results
 
 
