@@ -12,24 +12,18 @@ from miner.cli.grade_lines import COLUMNS, Runs, grade_document, grade_line
 from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption, RepoOption
 from miner.cli.reports import reported
 from miner.cli.speech import as_text, live, progress, say, say_json, say_report, table
+from miner.cli.submissions import submitted
 from miner.cli.trees import trees
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
 from miner.evaluate.dataset import Dataset
 from miner.evaluate.hands import Hands
-from miner.evaluate.predictions import (
-    EMPTY,
-    GOLD,
-    NAME_CHARS,
-    empty_predictions,
-    gold_predictions,
-    read_predictions,
-)
+from miner.evaluate.predictions import EMPTY, GOLD
 from miner.evaluate.report import ModelReport, Rate, report
 from miner.evaluate.stage import Submission
 from miner.evaluate.stage import evaluate as evaluate_stage
 from miner.given import check_place, write_text
-from miner.model import Evaluation, EvaluationState, Prediction, Stage, StageReport
+from miner.model import Evaluation, EvaluationState, Stage, StageReport
 from miner.progress import Progress
 from miner.store import Database
 from validators import workshop
@@ -80,7 +74,7 @@ def evaluate(
     house = House.of_environment()
     with house.store() as store:
         chosen = find_dataset(store, dataset, repo=repo, limit=limit)
-        submission = _submission(chosen, predictions, gold=gold, run_id=run_id)
+        submission = submitted(chosen, predictions, gold=gold, run_id=run_id)
         if dry_run:
             _tell_plan(chosen, submission, as_json=as_json)
             return
@@ -201,39 +195,6 @@ def _of_every_name(store: Database, dataset: Dataset) -> list[Evaluation]:
             if old is None or old.evaluated_at < new.evaluated_at:
                 newest[key] = new
     return list(newest.values())
-
-
-def _submission(
-    dataset: Dataset, path: Path | None, *, gold: bool, run_id: str | None
-) -> Submission:
-    found: tuple[Prediction, ...]
-    if path is not None:
-        found = _of_chosen(dataset, path)
-    else:
-        found = gold_predictions(dataset.rows) if gold else empty_predictions(dataset.rows)
-    name = _usual_name(path, gold=gold) if run_id is None else run_id
-    if len(name) > NAME_CHARS or not name.isprintable():
-        raise ConfigError(f"--run-id: {name!r} is no name of a run; give a short printable one.")
-    return Submission(run_id=name, predictions=found)
-
-
-def _usual_name(path: Path | None, *, gold: bool) -> str:
-    """A run's name when none is given. ConfigError for pipes: they share the names they have."""
-    if path is None:
-        return GOLD if gold else EMPTY
-    if not path.is_file():
-        raise ConfigError(f"--run-id: {path} is no file that could lend its name; name the run.")
-    return path.stem
-
-
-def _of_chosen(dataset: Dataset, path: Path) -> tuple[Prediction, ...]:
-    """The file's predictions for the chosen rows; those for others are of no concern."""
-    chosen = {row.instance_id for row in dataset.rows}
-    every = read_predictions(path, known=[*chosen, *dataset.others])
-    found = tuple(each for each in every if each.instance_id in chosen)
-    if not found:
-        raise ConfigError(f"{path} answers none of the instances that --repo and --limit choose.")
-    return found
 
 
 def _tell_plan(dataset: Dataset, submission: Submission, *, as_json: bool) -> None:
