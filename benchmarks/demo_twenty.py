@@ -52,7 +52,7 @@ class Cold:
     ) -> None:
         """One instance, from its lock to its verdict."""
         bench = self.bench(subject, engine)
-        name = f"{self.run}/{subject.task.repo.rpartition('/')[2]}"
+        name = f"{self.run}-{subject.task.repo.rpartition('/')[2]}"  # as its cache is found again
         built = bench.build(subject.environment.recipe, name)
         with self._noting:
             self.builds += not built.reused
