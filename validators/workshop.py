@@ -100,11 +100,9 @@ class Workshop:
         """Remove this process's containers; calls under way end at once, and so do later ones."""
         with _connecting:
             _closed.add(self.name)
-            if not _connected.cache_info().currsize:
-                return
-            engine = _connected(self.engine_url)
-            _connected.cache_clear()
-        engine.close()
+            engine = _connected.pop(self.engine_url, None)
+        if engine is not None:
+            engine.close()
 
     def _engine(self) -> ContainerEngine:
         """One connection a process, as it is not picklable and not cheap.
@@ -114,7 +112,9 @@ class Workshop:
         with _connecting:  # the first calls of several workers come at once
             if self.name in _closed:
                 raise EngineUnavailableError("The workshop was closed.")
-            return _connected(self.engine_url)
+            if self.engine_url not in _connected:
+                _connected[self.engine_url] = connect(self.engine_url)
+            return _connected[self.engine_url]
 
 
 @cache
@@ -127,7 +127,5 @@ _connecting = threading.Lock()
 _closed: set[str] = set()
 """Workshops that were closed in this process."""
 
-
-@cache
-def _connected(url: str | None) -> ContainerEngine:
-    return connect(url)
+_connected: dict[str | None, ContainerEngine] = {}
+"""This process's, by address."""

@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.fakes.engine import FakeEngine
 from tests.real_engine import HERE
 from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
+from validators import workshop as module
 from validators.engines import connect
 from validators.engines.confinement import cache_volume
 from validators.errors import EngineUnavailableError
@@ -158,3 +160,13 @@ class TestReal:
         left = [each for each in engine.caches() if each.volume == cache_volume(victim)]
         assert not any(engine.remove_cache(each) for each in left)
         engine.close()
+
+
+def test_closing_a_workshop_that_never_worked_leaves_the_engines_of_others_alone() -> None:
+    other = FakeEngine([])
+    module._connected["tcp://other"] = other
+    try:
+        Workshop(engine_url="tcp://never").close()
+        assert module._connected["tcp://other"] is other
+    finally:
+        del module._connected["tcp://other"]
