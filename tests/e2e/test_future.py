@@ -285,7 +285,9 @@ def test_an_image_made_in_a_clone_does_not_hold_its_history(
     with trusting_base(engine) as base:
         tag = f"miner-future-test:{uuid.uuid4().hex[:12]}"
         try:
-            client.images.build(path=str(clone), tag=tag, buildargs={"BASE": base}, rm=True)
+            client.images.build(
+                path=str(clone), tag=tag, buildargs={"BASE": base}, rm=True, forcerm=True
+            )
             assert told_by(Image(digest=tag, tag=tag), above=Image(digest=base, tag=base)) == []
         finally:
             remove_tag(client, tag)

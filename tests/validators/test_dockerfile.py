@@ -145,6 +145,7 @@ def test_anyone_can_build_it_and_has_the_same_packages(
             tag=tag,
             buildargs={"BASE": base, "TAG": "v1.0"},
             rm=True,
+            forcerm=True,
         )
         said = client.containers.run(
             tag,
