@@ -108,6 +108,7 @@ def test_processes_killed_at_any_moment_lose_nothing_and_repeat_nothing(
         for process, pipe in pairs:
             for _ in range(chance.randrange(4)):
                 wrote += _told(pipe)
+                pipe.send("go on")
             time.sleep(chance.random() / 200)  # the moment is what is tested
             process.kill()
         for process, pipe in pairs:
@@ -124,16 +125,24 @@ def test_processes_killed_at_any_moment_lose_nothing_and_repeat_nothing(
 
 
 def _start(url: str, seed: int) -> "tuple[ForkProcess, Connection]":
-    """A forked worker, and the pipe through which it tells what it wrote."""
+    """A forked worker, and the pipe through which it tells what it wrote and waits for a word.
+
+    Else a quick one would have done all the work before it is killed.
+    """
     forks = get_context("fork")
-    ours, theirs = forks.Pipe(duplex=False)
-    process = forks.Process(target=work, args=(url, seed, theirs.send))
+    ours, theirs = forks.Pipe()
+
+    def told(instance_id: str) -> None:
+        theirs.send(instance_id)
+        theirs.recv()
+
+    process = forks.Process(target=work, args=(url, seed, told))
     process.start()
     theirs.close()
     return process, ours
 
 
-def _told(pipe: "Connection[object, str]") -> list[str]:
+def _told(pipe: "Connection[str, str]") -> list[str]:
     """The next instance id; nothing when the worker is gone."""
     try:
         return [pipe.recv()]
