@@ -13,7 +13,6 @@ from docker.api.client import APIClient
 from docker.errors import APIError
 
 from tests.fakes.proxy import Proxy, proxy
-from tests.real_engine import HERE
 from tests.toy import Repository, Toy, environment_of, grading_task_of, task_of
 from validators.engines import DockerEngine, connect
 from validators.engines.ownership import SESSION_LABEL
@@ -24,7 +23,6 @@ from validators.verification import verify
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(180)]
 
-SOCKET = (HERE or "unix:///var/run/docker.sock").removeprefix("unix://")
 TOY = Toy(
     base={"calc.py": "def double(x):\n    return x\n"},
     tests={
@@ -83,26 +81,32 @@ def bench(toy_image: Image, tmp_path: Path) -> Bench:
 
 
 @pytest.fixture
-def between(tmp_path: Path) -> Iterator[Proxy]:
-    with proxy(tmp_path, SOCKET) as made:
+def address(engine_address: str | None) -> str:
+    """The engine's own socket, past the proxy."""
+    return engine_address or "unix:///var/run/docker.sock"
+
+
+@pytest.fixture
+def between(tmp_path: Path, address: str) -> Iterator[Proxy]:
+    with proxy(tmp_path, address.removeprefix("unix://")) as made:
         yield made
 
 
 @pytest.fixture
-def through(between: Proxy) -> Iterator[DockerEngine]:
+def through(between: Proxy, address: str) -> Iterator[DockerEngine]:
     """The engine through the proxy, with little patience; nothing of it is left."""
     connected = connect(between.url)
     connected._api.timeout = 2
     yield connected
     between.thaw()
     connected.close()
-    for container_id in of_session(connected):
-        _ended(container_id, remove=True)
+    for container_id in of_session(connected, address):
+        _ended(container_id, address, remove=True)
 
 
-def of_session(engine: DockerEngine) -> list[str]:
+def of_session(engine: DockerEngine, address: str) -> list[str]:
     """The containers of that connection, asked past it."""
-    api = APIClient(base_url=f"unix://{SOCKET}", version="auto")
+    api = APIClient(base_url=address, version="auto")
     try:
         label = f"{SESSION_LABEL}={engine._session}"
         return [str(each["Id"]) for each in api.containers(all=True, filters={"label": label})]
@@ -110,9 +114,9 @@ def of_session(engine: DockerEngine) -> list[str]:
         api.close()
 
 
-def _ended(container_id: str, *, remove: bool = False) -> None:
+def _ended(container_id: str, address: str, *, remove: bool = False) -> None:
     """Killed past our own code, unless it is gone already."""
-    api = APIClient(base_url=f"unix://{SOCKET}", version="auto")
+    api = APIClient(base_url=address, version="auto")
     try:
         with suppress(APIError):
             if remove:
@@ -129,12 +133,13 @@ def test_nothing_is_decided_and_the_next_try_is_as_if_nothing_had_been(
     bench: Bench,
     between: Proxy,
     through: DockerEngine,
+    address: str,
     work: Callable[[Bench, DockerEngine, Turn], Verdict | Grade],
     how: str,
 ) -> None:
     def kill() -> None:
-        for container_id in of_session(through):
-            _ended(container_id)
+        for container_id in of_session(through, address):
+            _ended(container_id, address)
 
     ways = {"silent": between.freeze, "gone": between.cut, "killed": kill}
     number = 2 if work is Bench.verified else 1
@@ -142,7 +147,7 @@ def test_nothing_is_decided_and_the_next_try_is_as_if_nothing_had_been(
     with pytest.raises(EngineUnavailableError):
         work(bench, through, turn)
     assert turn.taken == turn.given_back == number
-    undisturbed, connected = Turn(0, lambda: None), connect(HERE)
+    undisturbed, connected = Turn(0, lambda: None), connect(address)
     found = work(bench, connected, undisturbed)
     connected.close()
     if isinstance(found, Verdict):
