@@ -4,6 +4,7 @@ MinerError                         exit 1
 ├── ConfigError                    exit 2   a person has to change something
 ├── RetryableError                 exit 75  the row stays due
 │   ├── RateLimitedError(until)
+│   ├── IncompleteError(report)             of a stage; in miner.model
 │   └── SourceUnavailableError
 ├── BadItemError                   exit 1   this item only; the stage loop stores a Rejection
 │   ├── MalformedPayloadError

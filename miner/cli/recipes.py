@@ -19,6 +19,7 @@ from miner.errors import ConfigError
 from miner.model import Candidate, StoredRecipe
 from miner.store import Database
 from miner.store.evidence import StoredExamination
+from miner.verify.bench import task_of
 from validators import workshop
 from validators.examination import proposed
 from validators.model import Attempt, Examination, Recipe, Task
@@ -178,15 +179,7 @@ def _worst(store: Database, repo: str) -> str:
 
 
 def _task(house: House, candidate: Candidate) -> Task:
-    return Task(
-        instance_id=candidate.instance_id,
-        repo=candidate.repo,
-        tree=trees(house)(candidate),
-        patch=candidate.patch,
-        test_patch=candidate.test_patch,
-        merged_at=candidate.merged_at,
-        language=candidate.language,
-    )
+    return task_of(candidate, trees(house)(candidate))
 
 
 def of_the_given(examination: Examination) -> str:

@@ -6,11 +6,9 @@ What it could not do is told by the exit code, too.
 from collections.abc import Callable
 
 from miner.cli.speech import complain, report_line
-from miner.crawl.stage import IncompleteError as IncompleteCrawl
 from miner.errors import RetryableError
-from miner.model import StageReport
+from miner.model import IncompleteError, StageReport
 from miner.store import Database
-from miner.verify.stage import IncompleteError as IncompleteVerify
 from validators.plural import counted
 
 
@@ -18,7 +16,7 @@ def reported(store: Database, stage: Callable[[], StageReport]) -> StageReport:
     """Run a stage and append its report; that of one which could not do all is told on stderr."""
     try:
         report = stage()
-    except (IncompleteCrawl, IncompleteVerify) as error:
+    except IncompleteError as error:
         store.admin.save_report(error.report)
         complain(report_line(error.report))
         raise

@@ -20,7 +20,7 @@ from miner.errors import (
     RateLimitedError,
     RetryableError,
 )
-from miner.model import EVER, Clock, Gate, Repo, Stage, StageReport
+from miner.model import EVER, Clock, Gate, IncompleteError, Repo, Stage, StageReport
 from miner.progress import Progress
 from validators.plural import counted
 
@@ -113,7 +113,7 @@ def crawl(  # noqa: PLR0913 - a stage is handed what it works with
         raise failures[0][1]
     report = _report(tally, failed=len(failures), started_at=started_at, ended_at=now())
     if failures:
-        raise IncompleteError(failures, report=report)
+        raise IncompleteError(_told(failures), report=report)
     return report
 
 
@@ -130,15 +130,12 @@ def _report(tally: Tally, *, failed: int, started_at: datetime, ended_at: dateti
     )
 
 
-class IncompleteError(RetryableError):
-    """Some repositories could not be crawled; what was stored is in `report`."""
-
-    def __init__(self, failures: Sequence[tuple[str, MinerError]], *, report: StageReport) -> None:
-        told = "; ".join(f"{name}: {error}" for name, error in failures[:FAILURES_TOLD])
-        more = len(failures) - FAILURES_TOLD
-        rest = f"; and {more} more" if more > 0 else ""
-        super().__init__(f"Not crawled, and still due: {told}{rest}")
-        self.report = report
+def _told(failures: Sequence[tuple[str, MinerError]]) -> str:
+    """Which repositories could not be crawled, and why: the first few."""
+    told = "; ".join(f"{name}: {error}" for name, error in failures[:FAILURES_TOLD])
+    more = len(failures) - FAILURES_TOLD
+    rest = f"; and {more} more" if more > 0 else ""
+    return f"Not crawled, and still due: {told}{rest}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from miner.model.pulls import (
     Repo,
     TextVersion,
 )
-from miner.model.stages import Clock, Stage, StageReport
+from miner.model.stages import Clock, IncompleteError, Stage, StageReport
 from miner.model.tasks import (
     Candidate,
     DueInstance,
@@ -58,6 +58,7 @@ __all__ = [
     "EvaluationState",
     "Examined",
     "Gate",
+    "IncompleteError",
     "Instance",
     "Issue",
     "Link",

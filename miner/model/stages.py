@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from miner.errors import RetryableError
+
 Clock = Callable[[], datetime]
 """The time, aware and UTC: an argument, never ambient."""
 
@@ -31,3 +33,11 @@ class StageReport:
     counts: Mapping[str, int] = field(default_factory=dict)
     started_at: datetime
     ended_at: datetime
+
+
+class IncompleteError(RetryableError):
+    """A stage could not do all of its work; what it did is in `report`, the rest stays due."""
+
+    def __init__(self, message: str, *, report: StageReport) -> None:
+        super().__init__(message)
+        self.report = report

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from validators.model import Examination, Policy, Recipe, Task
+from miner.model import Candidate
+from validators.model import Examination, Policy, Recipe, Task, Tree
 
 
 class Bench(Protocol):
@@ -16,6 +17,19 @@ class Bench(Protocol):
     def close(self) -> None:
         """Remove this process's containers; calls under way end at once."""
         ...
+
+
+def task_of(candidate: Candidate, tree: Tree) -> Task:
+    """What is examined of a candidate; `tree` is that of its base commit."""
+    return Task(
+        instance_id=candidate.instance_id,
+        repo=candidate.repo,
+        tree=tree,
+        patch=candidate.patch,
+        test_patch=candidate.test_patch,
+        merged_at=candidate.merged_at,
+        language=candidate.language,
+    )
 
 
 def examine(bench: Bench, task: Task, policy: Policy, stored: Sequence[Recipe]) -> Examination:

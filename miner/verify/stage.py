@@ -9,18 +9,18 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass
 from typing import Protocol
 
-from miner.errors import BadItemError, MinerError, RetryableError, told
+from miner.errors import BadItemError, MinerError, told
 from miner.git import UnusableTreeError
-from miner.model import Candidate, Clock, Stage, StageReport, StoredRecipe
+from miner.model import Candidate, Clock, IncompleteError, Stage, StageReport, StoredRecipe
 from miner.pending import Pending
 from miner.progress import Progress
-from miner.verify.bench import Bench, examine
+from miner.verify.bench import Bench, examine, task_of
 from miner.verify.books import Books
 from miner.verify.judgement import judge, unusable
 from miner.verify.leases import LeaseRows, Leases
 from miner.verify.recipes import stored_recipes
 from validators.errors import EngineTooOldError, PythonUnavailableError, UnknownRecipeError
-from validators.model import Examination, Policy, Task, Tree
+from validators.model import Examination, Policy, Tree
 from validators.plural import counted
 
 VERIFIER_VERSION = 4
@@ -43,14 +43,6 @@ class Store(LeaseRows, Protocol):
     def recipes(self, repo: str) -> Sequence[StoredRecipe]:
         """Stored recipes of a repository: a maintainer's first, then learned, newest first."""
         ...
-
-
-class IncompleteError(RetryableError):
-    """The machinery failed; what it could not do stays due. `report` tells what was done."""
-
-    def __init__(self, message: str, *, report: StageReport) -> None:
-        super().__init__(message)
-        self.report = report
 
 
 def verify(  # noqa: PLR0913  (a stage is handed what it works with)
@@ -143,15 +135,7 @@ class _Shift:
 
     def _submit(self, candidate: Candidate) -> None:
         try:
-            task = Task(
-                instance_id=candidate.instance_id,
-                repo=candidate.repo,
-                tree=self.tree(candidate),
-                patch=candidate.patch,
-                test_patch=candidate.test_patch,
-                merged_at=candidate.merged_at,
-                language=candidate.language,
-            )
+            task = task_of(candidate, self.tree(candidate))
             rows = self.store.recipes(candidate.repo)
             stored = stored_recipes(rows, task)
             future = self.executor.submit(examine, self.bench, task, self.policy, stored)

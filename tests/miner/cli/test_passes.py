@@ -11,9 +11,8 @@ from miner.cli.passes import close_month
 from miner.cli.reports import end_well, reported
 from miner.cli.wiring import now
 from miner.errors import RetryableError
-from miner.model import Stage, StageReport
+from miner.model import IncompleteError, Stage, StageReport
 from miner.store import Database
-from miner.verify.stage import IncompleteError
 from tests.miner.cli.conftest import Miner
 from tests.miner.split.test_stage import GOOD, Line
 from tests.miner.store.samples import NOW, repo

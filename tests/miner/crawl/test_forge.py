@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import Column, ScalarSelect, func, select
 
 from miner.crawl.github import GitHub
-from miner.crawl.stage import IncompleteError, crawl
+from miner.crawl.stage import crawl
 from miner.crawl.storing import MirrorKeeper
 from miner.crawl.tape import Player, Recorder
 from miner.crawl.taped_git import PlayedMirrors, TapedMirrors
@@ -25,7 +25,7 @@ from miner.demo.synthetic import synthetic
 from miner.errors import ConfigError, MinerError
 from miner.git import Mirrors
 from miner.http import HttpClient, HttpxTransport
-from miner.model import PullRequest, StageReport
+from miner.model import IncompleteError, PullRequest, StageReport
 from miner.store import Database, open_store, tables, upgrade
 from miner.wire import Token, Transport
 from tests.fakes.progress import SilentProgress

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from miner.crawl.github import GitHub
-from miner.crawl.stage import IncompleteError, crawl
+from miner.crawl.stage import crawl
 from miner.errors import (
     ConfigError,
     NoPermissionError,
@@ -23,7 +23,7 @@ from miner.errors import (
 )
 from miner.git import Mirrors
 from miner.http import HttpClient
-from miner.model import EVER, Gate, MergeMethod, Place, PullRequest, StageReport
+from miner.model import EVER, Gate, IncompleteError, MergeMethod, Place, PullRequest, StageReport
 from miner.progress import Progress
 from miner.wire import Request, Response, Token
 from tests.fakes.progress import SilentProgress

@@ -16,9 +16,9 @@ import pytest
 
 from miner.executors import executor
 from miner.git import Mirrors
-from miner.model import StageReport
+from miner.model import IncompleteError, StageReport
 from miner.store import Database
-from miner.verify.stage import IncompleteError, verify
+from miner.verify.stage import verify
 from tests.fakes.bench import MarkingBench
 from tests.fakes.progress import SilentProgress
 from tests.fakes.trees import trees

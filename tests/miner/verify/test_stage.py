@@ -18,9 +18,9 @@ import pytest
 
 from miner.errors import NotFoundError
 from miner.git import Mirrors
-from miner.model import Candidate
+from miner.model import Candidate, IncompleteError
 from miner.store import Database
-from miner.verify.stage import VERIFIER_VERSION, IncompleteError
+from miner.verify.stage import VERIFIER_VERSION
 from tests.fakes.trees import trees
 from tests.fakes.workshop import Answer, FakeWorkshop
 from tests.miner.store.samples import (

@@ -13,8 +13,8 @@ from datetime import timedelta
 import pytest
 
 from miner.git import Mirrors
+from miner.model import IncompleteError
 from miner.store import Database
-from miner.verify.stage import IncompleteError
 from tests.fakes.turns import WAIT_S, During, Turns, verified
 from tests.miner.store.samples import accepted, candidate
 from tests.miner.verify.line import Line, Notes, live
