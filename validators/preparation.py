@@ -53,8 +53,8 @@ def configurations(recipe: Recipe, selection: Sequence[str]) -> tuple[str, ...]:
 
     Only at the top where there would be more than one command can be given.
     """
-    folders = {str(parent) for path in selection for parent in PurePosixPath(path).parents}
-    above = sorted(f"{folder}/" for folder in folders - {"."})
+    parents = {str(parent) for path in selection for parent in PurePosixPath(path).parents}
+    above = sorted(f"{folder}/" for folder in parents - {"."})
     if sum(map(len, above)) * len(CONFIGURATIONS) > _LONGEST:
         above = []
     places = [f"{folder}{name}" for folder in ("", *above) for name in CONFIGURATIONS]

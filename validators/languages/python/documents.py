@@ -57,18 +57,12 @@ def table(holder: object, name: str) -> Table:
 
 def words(text: str) -> Sequence[str]:
     """A command line's words; cut at blanks alone where its quotes do not fit."""
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return text.split()
+    return _split(text, comments=False)
 
 
 def words_before_remark(text: str) -> Sequence[str]:
     """As `words`, up to a `#`."""
-    try:
-        return shlex.split(text, comments=True)
-    except ValueError:
-        return text.split()
+    return _split(text, comments=True)
 
 
 class _BoundedLoader(yaml.SafeLoader):
@@ -95,6 +89,13 @@ def _is_bounded(document: object) -> bool:
         met += len(inner)
         level = inner
     return not level
+
+
+def _split(text: str, *, comments: bool) -> Sequence[str]:
+    try:
+        return shlex.split(text, comments=comments)
+    except ValueError:
+        return text.split()
 
 
 def _read(parser: ConfigParser, text: str) -> ConfigParser:

@@ -63,9 +63,13 @@ def _offender(recipe: Recipe, problem: BuildFailure) -> str | None:
 
 
 def _without(recipe: Recipe, name: str) -> Recipe:
-    bare = requirement_name(re.sub(r"\[[^\[\]]*\]", "", name)) or name
+    bare = _without_extras(name) or name
     kept = tuple(line for line in recipe.requirements if requirement_name(line) != bare)
     return replace(recipe, requirements=kept)
+
+
+def _without_extras(line: str) -> str | None:
+    return requirement_name(re.sub(r"\[[^\[\]]*\]", "", line))
 
 
 def _nothing(recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]) -> Sequence[Recipe]:
@@ -102,7 +106,7 @@ def _no_version(
     free = tuple(line for line in recipe.requirements if not line.startswith("-c"))
     if free != recipe.requirements:
         return (replace(recipe, requirements=free),)
-    name = requirement_name(re.sub(r"\[[^\[\]]*\]", "", problem.detail))
+    name = _without_extras(problem.detail)
     if name is not None and _UNREADABLE in problem.outcome.output:
         return [*_younger(recipe, name, most=3), _without(recipe, name), *other_pythons(recipe)]
     if name is not None and name not in {requirement_name(line) for line in recipe.requirements}:
@@ -160,7 +164,9 @@ def _build_isolation(
 
 
 def _with_pkg_resources(recipe: Recipe) -> Recipe | None:
-    """The recipe with the last setuptools that has it, in isolated builds too; None if it has."""
+    """The recipe with the last setuptools that has it, in isolated builds too; None where
+    the one it gets has it already.
+    """
     exempt = dict(recipe.cutoff_exempt)
     now = exempt.get("setuptools", recipe.cutoff_at)
     if now is None or now <= LAST_PKG_RESOURCES:
