@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, Select, Subquery, and_, case, exists, func, literal, select
+from sqlalchemy import Connection, Row, Select, Subquery, and_, case, exists, func, select
 from sqlalchemy.sql.elements import ColumnElement
 
 from miner.holder import is_dead
@@ -131,40 +131,46 @@ def claim(
 ) -> Sequence[int]:
     """Lease up to `wanted.limit` due tasks; the candidates' ids. Call it in a write transaction.
 
-    On PostgreSQL the due rows are locked as they are read, which spares collisions; a row that was
-    only locked is not looked at again for results that were written since, so the claims are
-    checked once more in a second statement.
+    On PostgreSQL the due rows are locked as they are read, which spares collisions. Two are left:
+    a row that was only locked is not looked at again, neither for a lease (the unique index refuses
+    a second one) nor for a result (those are dropped here) that was written since it was read. A
+    claim that lost all it picked picks again: nothing comes back only when nothing is due.
     """
     end_lost(connection, now=now)
     # SQLite has no row locks and needs none: it has one writer. NO KEY (`key_share`), so that a
     # result that refers to a candidate is not kept waiting by a claim that waits for its lease.
     locked = _due(wanted, now=now).with_for_update(of=CANDIDATES, key_share=True, skip_locked=True)
-    due = locked.subquery("due")
-    values = {
-        "kind": literal(VERIFY),
-        "subject": due.c.task_digest,
-        "version": literal(wanted.version),
-        "policy": literal(wanted.policy),
-        "recipe_id": due.c.recipe_id,
-        "request_id": due.c.request_id,
-        "candidate_id": due.c.candidate_id,
-        "holder": literal(holder),
-        "claimed_at": literal(now, LEASES.c.claimed_at.type),
-        "heartbeat_at": literal(now, LEASES.c.heartbeat_at.type),
-        "lease_until": literal(until(now), LEASES.c.lease_until.type),
-    } | {name: literal(value, LEASES.c[name].type) for name, value in sql.stamp().items()}
-    # SQLite cannot tell SELECT … ON CONFLICT from a join's ON without a WHERE before it
-    picked = select(*values.values()).where(due.c.candidate_id.is_not(None))
-    statement = (
-        sql.insert(LEASES)
-        .from_select(list(values), picked)
-        .on_conflict_do_nothing()
-        .returning(LEASES.c.id, LEASES.c.candidate_id)
-    )
-    claimed = {row.id: int(row.candidate_id) for row in connection.execute(statement)}
-    if sql.is_postgres and claimed:
-        claimed = _drop_answered(connection, claimed)
-    return tuple(claimed[lease_id] for lease_id in sorted(claimed))
+    same = {
+        "kind": VERIFY,
+        "version": wanted.version,
+        "policy": wanted.policy,
+        "holder": holder,
+        "claimed_at": now,
+        "heartbeat_at": now,
+        "lease_until": until(now),
+    } | sql.stamp()
+    while picked := connection.execute(locked).all():
+        statement = (
+            sql.insert(LEASES)
+            .values([same | _inputs(row) for row in picked])
+            .on_conflict_do_nothing()
+            .returning(LEASES.c.id, LEASES.c.candidate_id)
+        )
+        claimed = {row.id: int(row.candidate_id) for row in connection.execute(statement)}
+        if sql.is_postgres and claimed:
+            claimed = _drop_answered(connection, claimed)
+        if claimed:
+            return tuple(claimed[lease_id] for lease_id in sorted(claimed))
+    return ()
+
+
+def _inputs(row: Row[*tuple[object, ...]]) -> dict[str, object]:
+    return {
+        "subject": row.task_digest,
+        "recipe_id": row.recipe_id,
+        "request_id": row.request_id,
+        "candidate_id": row.candidate_id,
+    }
 
 
 def until(now: datetime) -> datetime:

@@ -11,13 +11,15 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
 
 import pytest
+from sqlalchemy import Connection as SqlConnection
 from sqlalchemy import func, select
 
 from miner.holder import new_holder
+from miner.model import Candidate
 from miner.store import Database, open_store
 from miner.store.connection import Sql
-from miner.store.leases import DEAD
-from miner.store.tables import EXAMINATIONS, INSTANCES, LEASES
+from miner.store.leases import DEAD, VERIFY, until
+from miner.store.tables import CANDIDATES, EXAMINATIONS, INSTANCES, LEASES
 from tests.miner.store.conftest import BACKENDS, empty_url, url
 from tests.miner.store.samples import accepted, refused, with_candidates
 
@@ -93,6 +95,76 @@ def test_threads_never_do_the_same_work_twice(database: Database, url: str) -> N
     assert set(results(url).values()) == {1}
 
 
+def test_a_claim_that_lost_a_race_claims_what_is_left(database: Database, url: str) -> None:
+    """The other's leases are written after this claim has read what is due, and before its own."""
+    with_candidates(database, 1, 2, 3, 4)
+    first = database.verify.due(
+        version=1, policy="quick", limit=2, repo=None, now=datetime.now(UTC)
+    )
+    mine: list[str] = []
+    other = Sql(url)
+    try:
+        with other.write() as connection:
+            now = datetime.now(UTC)
+            for one in first:
+                _lease(other, connection, one, now=now)
+            me = threading.Thread(target=lambda: mine.extend(_claimed(database, limit=2)))
+            me.start()
+            while other.is_postgres and not _somebody_waits(url):
+                assert me.is_alive()
+    finally:
+        other.close()
+    me.join()
+    taken = {one.instance_id for one in first}
+    assert sorted(mine) == sorted({f"o__r-{number}" for number in range(1, 5)} - taken)
+
+
+def _lease(sql: Sql, connection: SqlConnection, one: Candidate, *, now: datetime) -> None:
+    found = connection.execute(
+        select(CANDIDATES.c.id, CANDIDATES.c.task_digest).where(
+            CANDIDATES.c.instance_id == one.instance_id
+        )
+    ).one()
+    sql.add(
+        connection,
+        LEASES,
+        kind=VERIFY,
+        subject=found.task_digest,
+        version=1,
+        policy="quick",
+        recipe_id=0,
+        request_id=0,
+        candidate_id=found.id,
+        holder="other-machine/1/1/other",
+        claimed_at=now,
+        heartbeat_at=now,
+        lease_until=until(now),
+    )
+
+
+def _claimed(database: Database, *, limit: int) -> list[str]:
+    claimed = database.verify.claim(
+        holder=new_holder(),
+        version=1,
+        policy="quick",
+        limit=limit,
+        repo=None,
+        now=datetime.now(UTC),
+    )
+    return [one.instance_id for one in claimed]
+
+
+def _somebody_waits(url: str) -> bool:
+    """Somebody waits for another's transaction in this database."""
+    sql = Sql(url)
+    try:
+        with sql.read() as connection:
+            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype='transactionid'"
+            return bool(connection.exec_driver_sql(waiting).scalar_one())
+    finally:
+        sql.close()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_processes_killed_at_any_moment_lose_nothing_and_repeat_nothing(
     database: Database,
@@ -107,7 +179,9 @@ def test_processes_killed_at_any_moment_lose_nothing_and_repeat_nothing(
         pairs = [_start(url, seed * 100 + step * 2 + n) for n in range(2)]
         for process, pipe in pairs:
             for _ in range(chance.randrange(4)):
-                wrote += _told(pipe)
+                told = _told(pipe)
+                assert told  # so much is left that none may end by itself
+                wrote += told
                 pipe.send("go on")
             time.sleep(chance.random() / 200)  # the moment is what is tested
             process.kill()
