@@ -16,8 +16,11 @@ import pytest
 import pytest_socket
 
 from miner.store import Database, open_store, upgrade
+from tests.leftovers import no_process_left, pytest_unconfigure
 from validators.engines import connect
 from validators.errors import ValidatorError
+
+__all__ = ["no_process_left", "pytest_unconfigure"]
 
 SERVICES = ("docker", "postgres", "network")
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
