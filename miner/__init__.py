@@ -16,9 +16,10 @@ before left in the database and appends rows of its own; none calls another.
     model/      the rows that flow
 
 config.py settings · schedule.py passes by night · executors.py where work runs · pending.py what is
-not back from there · holder.py who holds a lease · rategate.py when to ask an API again · wire.py
-requests, responses, tokens · progress.py how a stage tells where it is · jsontext.py JSON that
-somebody gave · given.py files that people name · errors.py by what the caller must do
+not back from there · patience.py when to give up · holder.py who holds a lease · rategate.py when
+to ask an API again · wire.py requests, responses, tokens · progress.py how a stage tells where it
+is · jsontext.py JSON that somebody gave · given.py files that people name · errors.py by what the
+caller must do
 """
 
 __version__ = "0.1.0"

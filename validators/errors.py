@@ -2,7 +2,8 @@
 
 ValidatorError                     exit 1
 ├── EngineUnavailableError         exit 75  retry: the daemon is gone, the disk is full
-│   └── PythonUnavailableError             a Python that only a silent registry may have
+│   ├── PythonUnavailableError             a Python that only a silent registry may have
+│   └── EnvironmentGoneError               a lock whose packages are not to be had any more
 ├── EngineTooOldError              exit 69  a person has to act
 └── UnknownRecipeError             exit 65  names a language, runner or Python we do not know
 """
@@ -22,6 +23,10 @@ class EngineUnavailableError(ValidatorError):
 
 class PythonUnavailableError(EngineUnavailableError):
     """Only a registry that is silent now may have this Python; tasks of others go on."""
+
+
+class EnvironmentGoneError(EngineUnavailableError):
+    """A lock can no longer be installed; tasks of others go on."""
 
 
 class EngineTooOldError(ValidatorError):

@@ -11,7 +11,7 @@ from validators import evaluation, examination
 from validators.engine import ContainerEngine, Progress
 from validators.engines import connect
 from validators.environment import build_environment
-from validators.errors import EngineUnavailableError
+from validators.errors import EngineUnavailableError, EnvironmentGoneError
 from validators.model import (
     BuildFailure,
     BuildSettings,
@@ -69,8 +69,8 @@ class Workshop:
     def grade(self, task: GradingTask, *, model_patch: bytes, progress: Progress = _log) -> Grade:
         """Grade a patch in the environment of the task's lock, made anew where it is not here.
 
-        Raises EngineUnavailableError also when the lock can no longer be installed: that says
-        nothing about the model.
+        Raises EnvironmentGoneError when the lock can no longer be installed: that says nothing
+        about the model, and nothing of other tasks.
         """
         engine = self._engine()
         built = build_environment(
@@ -84,7 +84,7 @@ class Workshop:
             progress=lambda line: progress(f"{task.instance_id}: {line}"),
         )
         if isinstance(built, BuildFailure):
-            raise EngineUnavailableError(
+            raise EnvironmentGoneError(
                 f"The environment of {task.instance_id} cannot be rebuilt from its lock"
                 f" ({built.step}: {built.detail}); its packages may be gone from the index."
             )

@@ -1,6 +1,9 @@
 """`miner evaluate`, `leaderboard`: predictions → grades → % resolved."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -10,20 +13,21 @@ from miner.cli import exits
 from miner.cli.datasets import find_dataset
 from miner.cli.grade_lines import COLUMNS, Runs, grade_document, grade_line
 from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, LimitOption, RepoOption
+from miner.cli.rates import RATE_COLUMNS, rate_document, rate_line, rate_words
 from miner.cli.reports import reported
 from miner.cli.speech import as_text, live, progress, say, say_json, say_report, table
 from miner.cli.submissions import submitted
 from miner.cli.trees import trees
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
-from miner.evaluate.dataset import Dataset
+from miner.evaluate.dataset import Dataset, patch_hash
 from miner.evaluate.hands import Hands
 from miner.evaluate.predictions import EMPTY, GOLD
-from miner.evaluate.report import ModelReport, Rate, report
+from miner.evaluate.report import ModelReport, report
 from miner.evaluate.stage import Submission
 from miner.evaluate.stage import evaluate as evaluate_stage
 from miner.given import check_place, write_text
-from miner.model import Evaluation, EvaluationState, Stage, StageReport
+from miner.model import Evaluation, EvaluationState, IncompleteError, Stage, StageReport
 from miner.progress import Progress
 from miner.store import Database
 from validators import workshop
@@ -65,7 +69,7 @@ def evaluate(
     """Grade predictions against a snapshot or an exported file.
 
     Exit code 1 when --gold resolves less than all or --empty anything; 75 when the machine failed
-    on some, so that they say nothing of the model.
+    on some, so that they say nothing of the model. What was graded is told in any case.
     """
     if sum((predictions is not None, gold, empty)) != 1:
         raise ConfigError("Give one of --predictions FILE, --gold and --empty.")
@@ -78,18 +82,41 @@ def evaluate(
         if dry_run:
             _tell_plan(chosen, submission, as_json=as_json)
             return
-        stage_report = grade(house, store, chosen, submission, progress())
-        evaluations = of_models(store, chosen, submission)
-        runs = store.evaluate.kept_run
-        document = results_document(chosen, submission.run_id, evaluations, runs)
-        if results is not None:
-            write_text(results, as_text(document))
-        if as_json:
-            say_json(document)
-        else:
-            tell_grades(chosen, submission.run_id, evaluations, runs)
+        told = _Told(store, chosen, submission, results=results, as_json=as_json)
+        try:
+            stage_report = grade(house, store, chosen, submission, progress())
+        except IncompleteError:
+            told.grades()
+            raise
+        evaluations = told.grades()
+        if not as_json:
             say_report(stage_report, as_json=False)
     raise typer.Exit(verdict(GOLD if gold else EMPTY if empty else None, evaluations))
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """To whom `miner evaluate` tells what is graded by now."""
+
+    store: Database
+    dataset: Dataset
+    submission: Submission
+    _: KW_ONLY
+    results: Path | None
+    as_json: bool
+
+    def grades(self) -> list[Evaluation]:
+        """Written where somebody asked for it, and said."""
+        evaluations = of_models(self.store, self.dataset, self.submission)
+        given = (self.dataset, self.submission, evaluations, self.store.evaluate.kept_run)
+        document = results_document(*given)
+        if self.results is not None:
+            write_text(self.results, as_text(document))
+        if self.as_json:
+            say_json(document)
+        else:
+            tell_grades(*given)
+        return evaluations
 
 
 def leaderboard(dataset: DatasetArgument = None, as_json: JsonOption = False) -> None:
@@ -100,15 +127,15 @@ def leaderboard(dataset: DatasetArgument = None, as_json: JsonOption = False) ->
         evaluations = _of_every_name(store, chosen)
     reports = _reports(chosen, evaluations)
     if as_json:
-        say_json([_document(entry) for entry in reports])
+        say_json([rate_document(entry) for entry in reports])
         return
     if not reports:
         say(f"Nothing was evaluated on {chosen.name} yet; `miner evaluate` does.")
         return
     table(
         f"Leaderboard of {chosen.name}, {counted(len(chosen.rows), 'instance')}",
-        ["model", "run", "resolved", "95 % interval", "unflagged", "machine failed"],
-        [_line(entry) for entry in reports],
+        RATE_COLUMNS,
+        [rate_line(entry) for entry in reports],
     )
 
 
@@ -138,11 +165,27 @@ def grade(
 
 
 def of_models(store: Database, dataset: Dataset, submission: Submission) -> list[Evaluation]:
-    """The newest grades of the submission's models on the dataset's rows."""
-    models = {p.model_name_or_path for p in submission.predictions}
-    ids = {row.instance_id for row in dataset.rows}
+    """The newest grades of the submission's answers on the dataset's rows.
+
+    Not of the answers that the same run had before: those are not this submission's.
+    """
+    wanted = dict.fromkeys(_pairs(dataset, submission), "")  # "": there is no answer
+    for p in submission.predictions:
+        wanted[p.instance_id, p.model_name_or_path] = patch_hash(p.model_patch)
     found = store.evaluate.evaluations(dataset=dataset.name, run_id=submission.run_id)
-    return [e for e in found if e.model_name_or_path in models and e.instance_id in ids]
+    return [e for e in found if wanted.get((e.instance_id, e.model_name_or_path)) == e.patch_hash]
+
+
+def _pairs(dataset: Dataset, submission: Submission) -> Iterable[tuple[str, str]]:
+    return product((row.instance_id for row in dataset.rows), submission.models)
+
+
+def ungraded(
+    dataset: Dataset, submission: Submission, evaluations: Sequence[Evaluation]
+) -> list[tuple[str, str]]:
+    """Instance and model of what grading did not come to, before it was given up."""
+    found = {(each.instance_id, each.model_name_or_path) for each in evaluations}
+    return [pair for pair in _pairs(dataset, submission) if pair not in found]
 
 
 def verdict(expected: str | None, evaluations: Sequence[Evaluation]) -> int:
@@ -158,31 +201,36 @@ def verdict(expected: str | None, evaluations: Sequence[Evaluation]) -> int:
 
 
 def results_document(
-    dataset: Dataset, run_id: str, evaluations: Sequence[Evaluation], runs: Runs
+    dataset: Dataset, submission: Submission, evaluations: Sequence[Evaluation], runs: Runs
 ) -> dict[str, object]:
     """Every grade and the rates, JSON-able; `runs` finds the run behind a grade."""
     rows = {row.instance_id: row for row in dataset.rows}
+    left = ungraded(dataset, submission, evaluations)
     return {
         "dataset": dataset.name,
-        "run_id": run_id,
+        "run_id": submission.run_id,
         "instances": len(dataset.rows),
-        "models": [_document(entry) for entry in _reports(dataset, evaluations)],
+        "models": [rate_document(entry) for entry in _reports(dataset, evaluations)],
         "grades": [grade_document(each, rows[each.instance_id], runs) for each in evaluations],
+        "not_graded": [{"instance_id": i, "model_name_or_path": model} for i, model in left],
     }
 
 
 def tell_grades(
-    dataset: Dataset, run_id: str, evaluations: Sequence[Evaluation], runs: Runs
+    dataset: Dataset, submission: Submission, evaluations: Sequence[Evaluation], runs: Runs
 ) -> None:
     """The same for people: a line a grade, then each model's rate."""
     rows = {row.instance_id: row for row in dataset.rows}
     table(
-        f"{run_id} on {dataset.name}",
+        f"{submission.run_id} on {dataset.name}",
         COLUMNS,
         [grade_line(each, rows[each.instance_id], runs) for each in evaluations],
     )
     for entry in _reports(dataset, evaluations):
-        say(f"{entry.model_name_or_path}: {_words(entry.overall)}")
+        say(f"{entry.model_name_or_path}: {rate_words(entry.overall)}")
+    left = Counter(model for _, model in ungraded(dataset, submission, evaluations))
+    for model, number in sorted(left.items()):
+        say(f"{model}: {counted(number, 'answer')} not graded yet")
 
 
 def _of_every_name(store: Database, dataset: Dataset) -> list[Evaluation]:
@@ -216,53 +264,3 @@ def _tell_plan(dataset: Dataset, submission: Submission, *, as_json: bool) -> No
 def _reports(dataset: Dataset, evaluations: Sequence[Evaluation]) -> Sequence[ModelReport]:
     merged_at = {row.instance_id: row.merged_at for row in dataset.rows}
     return report([e for e in evaluations if e.instance_id in merged_at], merged_at=merged_at)
-
-
-def _words(rate: Rate) -> str:
-    """ "12 of 13 resolved, 92.3 % (66.7–98.6)"."""
-    text = f"{rate.resolved} of {rate.total} resolved"
-    if rate.share is not None:
-        text += f", {100 * rate.share:.1f} % ({_interval(rate)})"
-    if rate.infrastructure:
-        text += f"; the machine failed on {rate.infrastructure} more"
-    return text
-
-
-def _interval(rate: Rate) -> str:
-    if rate.interval is None:
-        return ""
-    low, high = rate.interval
-    return f"{100 * low:.1f}–{100 * high:.1f}"
-
-
-def _line(entry: ModelReport) -> list[object]:
-    rate = entry.overall
-    share = "" if rate.share is None else f" ({100 * rate.share:.1f} %)"
-    return [
-        entry.model_name_or_path,
-        entry.run_id,
-        f"{rate.resolved}/{rate.total}{share}",
-        _interval(rate),
-        rate.resolved - rate.flagged,
-        rate.infrastructure,
-    ]
-
-
-def _document(entry: ModelReport) -> dict[str, object]:
-    return {
-        "model_name_or_path": entry.model_name_or_path,
-        "run_id": entry.run_id,
-        **_rate_document(entry.overall),
-        "by_month": {month: _rate_document(rate) for month, rate in entry.by_month},
-    }
-
-
-def _rate_document(rate: Rate) -> dict[str, object]:
-    return {
-        "resolved": rate.resolved,
-        "total": rate.total,
-        "share": rate.share,
-        "interval": rate.interval,
-        "flagged": rate.flagged,
-        "infrastructure": rate.infrastructure,
-    }

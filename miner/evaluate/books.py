@@ -45,6 +45,15 @@ class Books:
             for old in store.evaluations(dataset=dataset.name, run_id=run_id)
         }
 
+    def failed_before(self, row: DatasetRow, model: str, *, patch_hash: str) -> bool:
+        """The machine failed when this run came to this patch the last time."""
+        old = self._stored.get((model, row.instance_id))
+        return (
+            old is not None
+            and old.patch_hash == patch_hash
+            and old.state is EvaluationState.INFRASTRUCTURE
+        )
+
     def known(self, row: DatasetRow, *, patch_hash: str) -> Evaluation | None:
         """An earlier final grade of this patch, from whatever run."""
         return self._store.cached_evaluation(

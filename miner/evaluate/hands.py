@@ -9,7 +9,9 @@ from typing import Protocol
 from miner.errors import BadItemError, ConfigError, RetryableError, told
 from miner.evaluate.dataset import DatasetRow
 from miner.model import Prediction
+from miner.patience import Patience
 from miner.pending import Pending
+from validators.errors import EngineTooOldError
 from validators.model import Grade, GradingTask, Tree
 
 ATTEMPTS = 2
@@ -44,37 +46,55 @@ class Hands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A prediction that must be run, with its row. `attempt` counts tries from 1."""
+    """A prediction that must be run, with its row, and how its tries so far failed."""
 
     row: DatasetRow
     prediction: Prediction
     patch_hash: str
-    attempt: int = 1
+    failures: tuple[Exception, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Equal for answers that have one grade."""
+        return self.row.row_hash, self.patch_hash
 
 
 def graded(
-    answers: Sequence[Answer], hands: Hands
+    answers: Sequence[Answer], hands: Hands, patience: Patience
 ) -> Generator[tuple[Answer, Grade | Exception], None, None]:
     """Grades as they come; a machine's failure is tried again, then handed out. Close it to stop.
 
-    So is a tree that cannot be had: the other instances are graded all the same.
+    So is a tree that cannot be had: the other instances are graded all the same. Given up, nothing
+    more is begun: of what was never tried nothing is handed out.
     """
     waiting, running = deque(answers), Pending[Answer, Grade](within_s=hands.result_s)
     try:
-        while waiting or running:
-            while waiting and len(running) < hands.in_flight:
+        while running or (waiting and patience.given_up is None):
+            while waiting and len(running) < hands.in_flight and patience.given_up is None:
                 answer = waiting.popleft()
                 running.add(answer, _begun(answer, hands))
             for answer, future in running.come():
                 result = _outcome(future)
-                if isinstance(result, Grade) or answer.attempt >= ATTEMPTS:
+                again = _again(answer, result, patience)
+                if again is None:
                     yield answer, result
                 else:
-                    waiting.append(replace(answer, attempt=answer.attempt + 1))
+                    waiting.append(again)
+        yield from ((answer, answer.failures[-1]) for answer in waiting if answer.failures)
     except BaseException:
         running.cancel()
         hands.grader.close()  # Ctrl-C: nothing of ours runs on
         raise
+
+
+def _again(answer: Answer, result: Grade | Exception, patience: Patience) -> Answer | None:
+    """The answer to be tried once more; None when the result is the last word."""
+    if isinstance(result, Grade):
+        patience.renew()
+        return None
+    patience.failed(result)
+    failed = replace(answer, failures=(*answer.failures, result))
+    return failed if len(failed.failures) < ATTEMPTS else None
 
 
 def _lost(error: BaseException) -> RetryableError:
@@ -100,9 +120,9 @@ def _begun(answer: Answer, hands: Hands) -> Future[Grade]:
 
 
 def _outcome(future: Future[Grade]) -> Grade | Exception:
-    """The grade, or what kept it from being made: no patch may end the grading of the others.
+    """The grade, or what kept it from being made: no one patch ends the grading of the others.
 
-    RetryableError when the executor, not the grading, failed.
+    RetryableError when the executor, not the grading, failed; EngineTooOldError is passed on.
     """
     try:
         error = future.exception()
@@ -113,6 +133,8 @@ def _outcome(future: Future[Grade]) -> Grade | Exception:
             return future.result()
         case BrokenExecutor():
             raise _lost(error) from error
+        case EngineTooOldError():
+            raise error
         case Exception():
             return error
         case _:

@@ -9,9 +9,10 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass
 from typing import Protocol
 
-from miner.errors import BadItemError, MinerError, told
+from miner.errors import MinerError, RetryableError, told
 from miner.git import UnusableTreeError
 from miner.model import Candidate, Clock, IncompleteError, Stage, StageReport, StoredRecipe
+from miner.patience import Patience
 from miner.pending import Pending
 from miner.progress import Progress
 from miner.verify.bench import Bench, examine, task_of
@@ -65,6 +66,7 @@ def verify(  # noqa: PLR0913  (a stage is handed what it works with)
     executor broke: the rest stays due. EngineTooOldError is passed on. At Ctrl-C the containers of
     this process are removed and its leases released; what was stored stays.
     """
+    patience = Patience()
     shift = _Shift(
         store=store,
         executor=executor,
@@ -75,7 +77,8 @@ def verify(  # noqa: PLR0913  (a stage is handed what it works with)
         progress=progress,
         pending=Pending(within_s=result_s),
         leases=Leases(store, now=now),
-        books=Books(progress),
+        patience=patience,
+        books=Books(progress, patience),
     )
     return shift.work(repo=repo, limit=limit, in_flight=in_flight)
 
@@ -92,6 +95,7 @@ class _Shift:
     now: Clock
     progress: Progress
     leases: Leases
+    patience: Patience
     books: Books
     pending: Pending[Candidate, Examination]
     claimed: int = 0
@@ -123,7 +127,7 @@ class _Shift:
     def _fill(self, repo: str | None, limit: int, in_flight: int) -> bool:
         """Claim and submit until enough is in flight; False when there is nothing to claim."""
         room = min(in_flight - len(self.pending), limit - self.claimed)
-        if room <= 0 or self.books.given_up is not None:
+        if room <= 0 or self.patience.given_up is not None:
             return False
         claimed = self.leases.claim(
             version=VERIFIER_VERSION, policy=self.policy.name, repo=repo, limit=room
@@ -143,11 +147,8 @@ class _Shift:
             self._broken(candidate, error)
         except UnusableTreeError as error:
             self._keep(candidate, unusable(candidate, str(error), policy=self.policy))
-        except BadItemError as error:
-            self.leases.release(candidate, str(error))
-            self.books.stays_due(candidate, str(error))
         except MinerError as error:
-            self._failed(candidate, str(error))
+            self._failed(candidate, error)
         else:
             self.pending.add(candidate, future)
             self.progress.advance(Stage.VERIFY, f"{candidate.instance_id}: handed over", by=0)
@@ -173,10 +174,10 @@ class _Shift:
                 self._broken(candidate, error)
             case UnknownRecipeError() | PythonUnavailableError():
                 self.leases.set_aside(candidate, str(error))
-                self.books.stays_due(candidate, str(error))
+                self.books.stays_due(candidate, error)
             case Exception():
                 # whatever it was, it is recorded with the candidate, which stays due
-                self._failed(candidate, told(error))
+                self._failed(candidate, error)
             case _:
                 raise error
 
@@ -184,23 +185,23 @@ class _Shift:
         try:
             examined = judge(candidate, examination, now=self.now())
         except MinerError as error:
-            self._failed(candidate, str(error))
+            self._failed(candidate, error)
             return
         if self.leases.end_with(examined):
             self.books.kept(examined)
         else:
             self.books.lease_lost(candidate)
 
-    def _failed(self, candidate: Candidate, error: str) -> None:
-        self.leases.release(candidate, error)
-        self.books.machinery_failed(candidate, error)
+    def _failed(self, candidate: Candidate, error: BaseException) -> None:
+        self.leases.release(candidate, told(error))
+        self.books.stays_due(candidate, error)
 
     def _broken(self, candidate: Candidate, error: BaseException) -> None:
-        self._failed(candidate, f"The executor lost its work: {told(error)}")
-        self.books.given_up = "The executor lost its work; start it again."
+        self._failed(candidate, RetryableError(f"The executor lost its work: {told(error)}"))
+        self.patience.end("The executor lost its work; start it again.")
 
     def _leave(self, *, interrupted: bool) -> None:
         self.pending.cancel()
-        if interrupted or self.books.given_up is not None:
+        if interrupted or self.patience.given_up is not None:
             self.bench.close()  # what nobody waits for would keep the executor from ending
         self.leases.release_all()

@@ -10,11 +10,13 @@ import pytest
 
 from miner.cli import exits
 from miner.cli.datasets import find_dataset
-from miner.cli.grades import results_document, tell_grades
+from miner.cli.grades import of_models, results_document, tell_grades
 from miner.cli.speech import as_text
-from miner.evaluate.dataset import Dataset, DatasetRow
-from miner.model import Evaluation, EvaluationState
+from miner.evaluate.dataset import Dataset, DatasetRow, patch_hash
+from miner.evaluate.stage import Submission
+from miner.model import Evaluation, EvaluationState, Prediction
 from miner.store import Database
+from tests.fakes.dockerd import fake_dockerd
 from tests.miner.cli.conftest import Miner
 from tests.miner.store.samples import NOW, run
 from tests.miner.verified import add_instances, candidate
@@ -35,6 +37,10 @@ ROW = DatasetRow(
     row_hash="r",
 )
 DATASET = Dataset(name="2026-11-29", rows=(ROW,))
+ANSWERS = Submission(
+    run_id="answers",
+    predictions=(Prediction(instance_id="o__r-1", model_name_or_path="m", model_patch=b"x"),),
+)
 RAN = replace(
     run(),
     outcome=Outcome(exit_code=1, output=b"the log's last words"),
@@ -78,7 +84,7 @@ def kept(db: Database, given: Evaluation) -> Evaluation:
 
 def why(db: Database, given: Evaluation, capsys: pytest.CaptureFixture[str]) -> str:
     """The table's text, with its columns' wrapping and borders taken out."""
-    tell_grades(DATASET, "answers", [kept(db, given)], db.evaluate.kept_run)
+    tell_grades(DATASET, ANSWERS, [kept(db, given)], db.evaluate.kept_run)
     cells = [line.split("│")[-2].strip() for line in capsys.readouterr().out.splitlines()
              if line.count("│") > 2]  # fmt: skip
     return "".join(cells)
@@ -86,7 +92,7 @@ def why(db: Database, given: Evaluation, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_results_name_the_tests_the_notes_and_the_log(db: Database) -> None:
     given = kept(db, evaluation(WRONG))
-    document = results_document(DATASET, "answers", [given], db.evaluate.kept_run)
+    document = results_document(DATASET, ANSWERS, [given], db.evaluate.kept_run)
     (grade,) = json.loads(as_text(document))["grades"]
     assert grade["notes"] == ["applied by fuzz"]
     assert grade["failed"] == {"t.py::b": "error in setup", "t.py::c": "not_collected"}
@@ -243,9 +249,53 @@ def test_a_file_is_read_back_as_the_docs_say(miner: Miner, db: Database, tmp_pat
         assert written == row["dockerfile"] != ""
 
 
+def test_what_is_given_up_is_told_with_what_is_graded_and_what_is_not(
+    miner: Miner, db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The site of the repositories is away: no tree is to be had, whatever is tried."""
+    add_instances(db, *map(candidate, range(1, 7)))
+    assert miner("publish", "--name", "2026-11-29").code == exits.OK
+    monkeypatch.setenv("MINER_GITHUB_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("MINER_WORKERS", "1")
+    answers = [
+        {"instance_id": f"o__r-{number}", "model_name_or_path": "m", "model_patch": "x" * number}
+        for number in range(6)
+        if number
+    ]  # of o__r-6 there is none: that is known without a run
+    (tmp_path / "p.json").write_text(json.dumps(answers))
+    with fake_dockerd(tmp_path) as engine:
+        monkeypatch.setenv("MINER_ENGINE", engine.url)
+        answer = miner("evaluate", "-p", "p.json", "--results", "grades.json")
+    assert answer.code == exits.TRY_AGAIN
+    sentence = answer.err.splitlines()[-1]
+    assert sentence.startswith("miner: 5 answers could not be graded, 1 of them not even tried: ")
+    assert "Traceback" not in answer.err
+    assert "m: 0 of 1 resolved, 0.0 % (0.0–79.3); the machine failed on 4 more" in answer.out
+    assert "m: 1 answer not graded yet" in answer.out
+    written = json.loads((tmp_path / "grades.json").read_text())
+    states = {each["instance_id"]: each["state"] for each in written["grades"]}
+    assert states == {
+        "o__r-1": "infrastructure",
+        "o__r-2": "infrastructure",
+        "o__r-3": "infrastructure",
+        "o__r-4": "infrastructure",  # it was under way when the third failed
+        "o__r-6": "unresolved",
+    }
+    assert written["not_graded"] == [{"instance_id": "o__r-5", "model_name_or_path": "m"}]
+
+
+def test_what_an_answer_got_before_it_changed_is_not_told(db: Database) -> None:
+    given = kept(db, evaluation(WRONG))
+    asked = replace(ANSWERS.predictions[0], model_patch=b"x")
+    assert of_models(db, DATASET, Submission(run_id="answers", predictions=(asked,))) == []
+    kept(db, replace(given, patch_hash=patch_hash(b"x")))
+    (now,) = of_models(db, DATASET, Submission(run_id="answers", predictions=(asked,)))
+    assert now.patch_hash == patch_hash(b"x")
+
+
 def test_every_key_of_a_grade_is_documented(db: Database) -> None:
     given = kept(db, evaluation(WRONG))
-    document = results_document(DATASET, "answers", [given], db.evaluate.kept_run)
+    document = results_document(DATASET, ANSWERS, [given], db.evaluate.kept_run)
     grades = json.loads(as_text(document))["grades"]
     text = (DOCS / "evaluation.md").read_text(encoding="utf-8")
     assert [key for key in (*document, *grades[0]) if f"`{key}`" not in text] == []

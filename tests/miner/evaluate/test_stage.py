@@ -17,13 +17,21 @@ from miner.errors import (
 from miner.evaluate.dataset import Dataset, DatasetRow
 from miner.evaluate.hands import RESULT_S, Hands
 from miner.evaluate.predictions import empty_predictions, gold_predictions
-from miner.evaluate.stage import Submission, evaluate
-from miner.model import EvaluationState, Prediction, StageReport
+from miner.evaluate.stage import UNTRIED, Submission, evaluate
+from miner.model import EvaluationState, IncompleteError, Prediction, StageReport
+from miner.patience import FAILURES_IN_A_ROW
 from miner.store import Database
 from tests.fakes.progress import SilentProgress
 from tests.fakes.serial import SerialExecutor
 from tests.samples import GOLD, NOON, TESTS, recipe
-from validators.errors import EngineUnavailableError
+from validators.errors import (
+    EngineTooOldError,
+    EngineUnavailableError,
+    EnvironmentGoneError,
+    PythonUnavailableError,
+    UnknownRecipeError,
+    ValidatorError,
+)
 from validators.model import Flaw, Grade, GradingTask, Tally, Tree
 
 RESOLVED, UNRESOLVED, BROKEN = (
@@ -69,6 +77,7 @@ def tree(of: DatasetRow) -> Tree:
 
 
 DATASET = Dataset(name="2024-06-01", rows=(row(1), row(2)))
+MANY = Dataset(name="2024-06-01", rows=tuple(map(row, range(1, 10))))
 
 
 def run(
@@ -174,13 +183,82 @@ def test_a_failing_machine_is_tried_again(database: Database) -> None:
 
 
 def test_a_broken_machine_is_no_verdict_and_the_next_call_tries_again(database: Database) -> None:
-    report = run(database, [answer(1), answer(2)], ScriptedGrader(failures=99))
-    assert report.retried == 2
+    with pytest.raises(IncompleteError) as error:
+        run(database, [answer(1), answer(2)], ScriptedGrader(failures=99))
+    assert str(error.value) == "2 answers could not be graded: The engine is gone; start it."
+    assert error.value.report.retried == 2
     assert set(states(database).values()) == {BROKEN}
     found = database.evaluate.evaluations(dataset=DATASET.name, run_id="r")[0]
     assert found.detail == "The engine is gone; start it."
     run(database, [answer(1), answer(2)], ScriptedGrader())
     assert set(states(database).values()) == {UNRESOLVED}
+
+
+def test_failures_in_a_row_give_it_up_and_say_what_is_left(database: Database) -> None:
+    grader = ScriptedGrader(failures=99)
+    with pytest.raises(IncompleteError) as error:
+        run(database, gold_predictions(MANY.rows), grader, dataset=MANY)
+    assert len(grader.graded) == FAILURES_IN_A_ROW
+    assert error.value.exit_code == 75
+    assert str(error.value) == (
+        "9 answers could not be graded, 6 of them not even tried: The engine is gone; start it."
+    )
+    report = error.value.report
+    assert (report.done, report.retried) == (0, 9)
+    assert report.counts == {BROKEN: 3, UNTRIED: 6}
+    assert set(states(database)) == {"o__r-1", "o__r-2", "o__r-3"}  # of the others nothing is said
+    assert run(database, gold_predictions(MANY.rows), ScriptedGrader(), dataset=MANY).done == 9
+
+
+def test_a_result_between_failures_renews_patience(database: Database) -> None:
+    class Wavering(ScriptedGrader):
+        def grade(self, task: GradingTask, *, model_patch: bytes) -> Grade:
+            self._failures = int(len(self.graded) % FAILURES_IN_A_ROW != 0)
+            return super().grade(task, model_patch=model_patch)
+
+    report = run(database, gold_predictions(MANY.rows), Wavering(), dataset=MANY)
+    assert report.done + report.retried == 9
+    assert report.retried > 0
+
+
+def test_what_failed_before_comes_last_so_that_every_call_gets_farther(database: Database) -> None:
+    bad = {"o__r-1", "o__r-2", "o__r-3"}
+
+    class Halves(ScriptedGrader):
+        def grade(self, task: GradingTask, *, model_patch: bytes) -> Grade:
+            self._failures = int(task.instance_id in bad)
+            return super().grade(task, model_patch=model_patch)
+
+    for _ in range(2):
+        with pytest.raises(IncompleteError):
+            run(database, gold_predictions(MANY.rows), Halves(), dataset=MANY)
+    assert {i for i, state in states(database).items() if state is RESOLVED} == {
+        row.instance_id for row in MANY.rows
+    } - bad
+
+
+@pytest.mark.parametrize("kind", [EnvironmentGoneError, PythonUnavailableError, UnknownRecipeError])
+def test_what_concerns_one_instance_alone_gives_nothing_up(
+    database: Database, kind: type[ValidatorError]
+) -> None:
+    class Without(ScriptedGrader):
+        def grade(self, task: GradingTask, *, model_patch: bytes) -> Grade:
+            if task.instance_id != "o__r-9":
+                raise kind("The environment of this instance is not to be had.")
+            return super().grade(task, model_patch=model_patch)
+
+    report = run(database, gold_predictions(MANY.rows), Without(), dataset=MANY)
+    assert report.counts == {BROKEN: 8, RESOLVED: 1}
+
+
+def test_an_engine_that_is_too_old_is_told_at_once(database: Database) -> None:
+    class Old(ScriptedGrader):
+        def grade(self, task: GradingTask, *, model_patch: bytes) -> Grade:  # noqa: ARG002
+            raise EngineTooOldError("It cannot limit memory.")
+
+    with pytest.raises(EngineTooOldError):
+        run(database, gold_predictions(MANY.rows), Old(), dataset=MANY)
+    assert states(database) == {}
 
 
 @pytest.mark.parametrize("kind", [NotFoundError, SourceUnavailableError, ConfigError])
