@@ -18,6 +18,13 @@ CAUSES: Mapping[str, tuple[str, Diagnosis]] = {
         "import bson.objectid\n\ndef test_a():\n    pass\n",
         Diagnosis(FailureClass.MISSING_MODULE, "bson"),
     ),
+    "advised": (  # as starlette.testclient says it
+        "try:\n    import httpx\nexcept ModuleNotFoundError:\n    raise RuntimeError(\n"
+        "        'The starlette.testclient module requires the httpx package to be installed.\\n'\n"
+        "        'You can install this with:\\n    $ pip install httpx\\n'\n    )\n"
+        "\n\ndef test_a():\n    pass\n",
+        Diagnosis(FailureClass.MISSING_MODULE, "httpx"),
+    ),
     "missing_plugin": (
         "def test_a(mocker):\n    pass\n",
         Diagnosis(FailureClass.MISSING_PLUGIN, "pytest-mock"),

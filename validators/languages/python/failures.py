@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from validators.languages.python import advice
 from validators.model import BuildFailure, FailureClass, Outcome
 
 _BUILD_OUTPUT = re.compile(rb"^[ \t]*\[std(?:out|err)\][ \t\r]*$.*", re.MULTILINE | re.DOTALL)
@@ -25,7 +26,7 @@ _OTHER_API = (
 )
 """C that another Python would compile: its interface changes with the minor version."""
 
-_PATTERNS: Sequence[tuple[FailureClass, str]] = (
+_IN_PARTICULAR: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.RESOURCE_LIMIT, r"(more than \d+ MB on disk: killed)"),
     (
         FailureClass.RESOURCE_LIMIT,
@@ -69,6 +70,8 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
         FailureClass.BUILD_ISOLATION,
         r"Could not find suitable distribution for Requ\w+\.parse\('([\w.-]+)",
     ),
+)
+_IN_GENERAL: Sequence[tuple[FailureClass, str]] = (
     (FailureClass.BUILD_ISOLATION, r"ModuleNotFoundError: No module named '([\w.]+)'"),
     (FailureClass.BUILD_ISOLATION, r"ImportError: No module named '?([\w.]+)'?"),
     (FailureClass.PACKAGE_NOT_FOUND, r"Because ([\w.\[\]-]+) was not found in the package"),
@@ -84,7 +87,8 @@ _PATTERNS: Sequence[tuple[FailureClass, str]] = (
     ),
     (FailureClass.OUTSIDE_TREE, r"(Git operation failed)"),
 )
-"""The first that is found decides, so the particular stands before the general.
+"""The first that is found decides, so the particular stands before the general. Between both stands
+what the error itself says to install.
 
 No time may be the square of a log's length, which the guest chooses: what stands between two words
 is bounded, and no blanks at a line's start are more than that line's."""
@@ -133,10 +137,20 @@ def _class_of(step: str, outcome: Outcome) -> tuple[FailureClass, str]:
     if outcome.out_of_memory:
         return FailureClass.RESOURCE_LIMIT, f"{step} used more memory than allowed"
     log = outcome.output.decode("utf-8", "replace")
-    for failure_class, pattern in _PATTERNS:
+    if (found := _of_patterns(_IN_PARTICULAR, log)) is not None:
+        return found
+    if wanted := advice.named(advice.of_build(log)):
+        return FailureClass.BUILD_ISOLATION, advice.command(wanted)
+    return _of_patterns(_IN_GENERAL, log) or (FailureClass.OTHER, _last_line(log))
+
+
+def _of_patterns(
+    patterns: Sequence[tuple[FailureClass, str]], log: str
+) -> tuple[FailureClass, str] | None:
+    for failure_class, pattern in patterns:
         if match := re.search(pattern, log, re.MULTILINE):
             return failure_class, match.group(1)
-    return FailureClass.OTHER, _last_line(log)
+    return None
 
 
 def _last_line(log: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from validators.languages.python import distributions, system_packages
+from validators.languages.python import advice, distributions, system_packages
 from validators.languages.python.as_of import LAST_PKG_RESOURCES, past_fallback
 from validators.languages.python.conversion import converted
 from validators.languages.python.imports import not_of, own_modules
@@ -150,13 +150,24 @@ def _build_isolation(
     if "use_2to3" in problem.detail:
         folder = recipe.source_paths[0] if recipe.source_paths else _source_folder(files)
         return (converted(recipe, folder),)
+    if advised := advice.of_command(problem.detail):
+        named = advice.for_tree(advised, read_manifest(files).name)
+        return _with_tools([each for each in named if each[0] != "."], recipe, problem, files)
     module = distributions.importable(problem.detail)
     if module == "pkg_resources" and (older := _with_pkg_resources(recipe)) is not None:
         return (older,)
     wanted = distributions.requirement_of(module)
-    if not not_of([module], own_modules(files)) or requirement_name(wanted) is None:
+    foreign = not_of([module], own_modules(files)) and requirement_name(wanted) is not None
+    return _with_tools([wanted] if foreign else [], recipe, problem, files)
+
+
+def _with_tools(
+    wanted: Sequence[str], recipe: Recipe, problem: BuildFailure, files: Mapping[str, str]
+) -> Sequence[Recipe]:
+    """With what the build wants beside its tools, then less of the project."""
+    if not wanted:
         return _less_of_the_project(recipe, problem, files)
-    needed = (*recipe.build_requirements, wanted)
+    needed = (*recipe.build_requirements, *wanted)
     base = () if recipe.build_requirements else ("setuptools", "wheel")
     built = replace(recipe, build_requirements=tuple(dict.fromkeys((*base, *needed))))
     less = _less_of_the_project(built, problem, files)

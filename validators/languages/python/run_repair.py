@@ -19,8 +19,7 @@ def repair_runs(recipe: Recipe, verdict: Verdict, files: Mapping[str, str]) -> S
     modules = symptoms.missing_modules(said)
     gone = symptoms.wants_another_python(said)
     foreign = not_of(modules, own)
-    asked = () if gone else map(distributions.requirement_of, sorted(foreign))
-    wanted = [line for line in asked if requirement_name(line)]  # not of a private module
+    wanted = [] if gone else _distributions(recipe, foreign, symptoms.advised(verdict, files))
     wanted += symptoms.missing_plugins(said)
     if symptoms.misses_a_time_zone(said):
         wanted.append("tzdata")
@@ -83,12 +82,24 @@ def _folders_of(modules: Iterable[str], files: Mapping[str, str]) -> Sequence[st
     return tuple(dict.fromkeys(found))
 
 
+def _distributions(recipe: Recipe, modules: Iterable[str], advised: Iterable[str]) -> list[str]:
+    """What brings the modules and what errors say to install.
+
+    A private module has none; of a project that is not installed no extra can be asked.
+    """
+    asked = [*map(distributions.requirement_of, sorted(modules)), *advised]
+    if recipe.project_install is not ProjectInstall.NONE:
+        return [line for line in asked if requirement_name(line) or line.startswith(".")]
+    return [line for line in asked if requirement_name(line)]
+
+
 def _with(recipe: Recipe, wanted: Iterable[str]) -> Recipe:
-    """A bare name adds nothing where the same distribution is there; a limited one does."""
+    """A bare name adds nothing where the same distribution is there; a limited one does, once."""
     names = {requirement_name(line) for line in recipe.requirements}
     added = [
         line
         for line in dict.fromkeys(wanted)
-        if requirement_name(line) not in names or line != requirement_name(line)
+        if line not in recipe.requirements
+        and (requirement_name(line) not in names or line != requirement_name(line))
     ]
     return replace(recipe, requirements=(*recipe.requirements, *added))

@@ -4,10 +4,19 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from validators.languages.python import distributions, shell_lines
+from validators.languages.python import advice, distributions, shell_lines
 from validators.languages.python.imports import not_of, own_modules
+from validators.languages.python.manifest import read_manifest
 from validators.languages.python.requirement_files import requirement_name
-from validators.model import Diagnosis, FailureClass, Flaw, Phase, TestStatus, Verdict
+from validators.model import (
+    Diagnosis,
+    FailureClass,
+    Flaw,
+    Phase,
+    TestResult,
+    TestStatus,
+    Verdict,
+)
 
 _MISSING = re.compile(r"No module named '?([A-Za-z_][\w.]*)'?")
 _NOT_IMPORTED = re.compile(r"could not import '([A-Za-z_][\w.]*)")
@@ -38,6 +47,9 @@ _OTHER_PYTHON = re.compile(
     r"|'SafeConfigParser' from 'configparser'|module 'ast' has no attribute '\w+'"
     r"|module 'unittest' has no attribute 'makeSuite')"
 )
+_ADVISED_MOST = 5
+"""The report is the guest's, and may name as many as it likes."""
+
 _PATTERNS = (
     (FailureClass.WRONG_PYTHON, _OTHER_PYTHON),
     (FailureClass.OWN_RUNNER, _UNKNOWN_FIXTURE),
@@ -59,8 +71,12 @@ def diagnose(verdict: Verdict, files: Mapping[str, str]) -> Diagnosis | None:
     if verdict.accepted:
         return None
     submodules = shell_lines.submodules(files.get(".gitmodules", ""))
-    said = list(messages(verdict))
-    found = Counter(filter(None, (_of_message(text, files, submodules) for text in said)))
+    project = read_manifest(files).name
+    found = Counter(
+        told
+        for text, error in _said(verdict)
+        if (told := _of_message(text, files, submodules) or _of_error(error, project)) is not None
+    )
     if not found:
         return None
     classes = Counter[FailureClass]()
@@ -86,17 +102,42 @@ def _of_message(text: str, files: Mapping[str, str], submodules: Sequence[str]) 
     return None
 
 
+def _of_error(error: str, project: str | None) -> Diagnosis | None:
+    """What the error says to install."""
+    wanted = advice.for_tree(advice.named(error), project)
+    return Diagnosis(FailureClass.MISSING_MODULE, wanted[0]) if wanted else None
+
+
+def advised(verdict: Verdict, files: Mapping[str, str]) -> Sequence[str]:
+    """Requirements that errors of after-runs say to install: a few, those most said first."""
+    said = Counter(line for _, error in _said(verdict) for line in advice.named(error))
+    most = [line for line, _ in said.most_common(_ADVISED_MOST)]
+    return advice.for_tree(most, read_manifest(files).name)
+
+
 def messages(verdict: Verdict) -> Iterable[str]:
     """What after-runs say; where no test was seen, what any run printed."""
+    return (text for text, _ in _said(verdict))
+
+
+def _said(verdict: Verdict) -> Iterable[tuple[str, str]]:
+    """Each message with the error in it."""
     for run in verdict.runs:
         if run.phase is not Phase.AFTER:
             continue
         for result in run.results.values():
             if result.status is not TestStatus.PASSED:
-                yield result.message
+                yield result.message, _error_of(result)
         if run.flaw is not None or verdict.flaw is Flaw.NO_TESTS_SEEN:
-            yield run.detail
-            yield run.outcome.output.decode("utf-8", "replace")
+            output = run.outcome.output.decode("utf-8", "replace")
+            yield run.detail, ""
+            yield output, advice.of_output(output)
+
+
+def _error_of(result: TestResult) -> str:
+    if result.status not in {TestStatus.FAILED, TestStatus.ERROR}:
+        return ""
+    return advice.of_message(result.message, raised=result.status is TestStatus.ERROR)
 
 
 def missing_modules(said: str) -> frozenset[str]:

@@ -39,6 +39,9 @@ CASES = {
     "use_2to3": (FailureClass.BUILD_ISOLATION, "use_2to3 is invalid"),
     "build_isolation": (FailureClass.BUILD_ISOLATION, "numpy"),
     "editable_impossible": (FailureClass.EDITABLE_IMPOSSIBLE, "build_editable"),
+    "advised": (FailureClass.BUILD_ISOLATION, "pip install numpy>=1.20 cython"),
+    "advised_last": (FailureClass.BUILD_ISOLATION, "pip install numpy cython"),
+    "printed_advice": (FailureClass.OTHER, "ValueError: something else"),
     "no_project": (FailureClass.EDITABLE_IMPOSSIBLE, "Multiple top-level packages discovered"),
     "header": (FailureClass.MISSING_SYSTEM_LIBRARY, "libpq-fe.h"),
     "library": (FailureClass.MISSING_SYSTEM_LIBRARY, "-lpq"),
@@ -178,6 +181,7 @@ def test_the_python_that_is_asked_for_ends_before_a_comma() -> None:
     [
         *("a", "9", ".", "a.", " ", "\n", "/", "'", "`", "a-config ", " @ ", "Python version ("),
         *("does not have ", "‘Pya’ {aka ", "[stdout]", "Failed to download `a @ ", "import a."),
+        *("pip install ", "[stderr]pip install", "Traceback (most recent call last):\n", "E   \n"),
     ],
 )
 def test_no_log_takes_for_ever(words: str) -> None:

@@ -174,6 +174,17 @@ def test_what_cannot_tell_its_requirements_for_want_of_a_module_is_built_from_it
     assert others == []
 
 
+def test_a_build_gets_what_its_error_says_to_install() -> None:
+    first, second, *_ = _after(FailureClass.BUILD_ISOLATION, "pip install numpy>=1.20 cython")
+    assert first.build_requirements == ("setuptools", "wheel", "numpy>=1.20", "cython")
+    assert second.project_install is ProjectInstall.PLAIN
+
+
+def test_a_build_that_says_to_install_the_project_itself_is_given_nothing() -> None:
+    first, *_ = _after(FailureClass.BUILD_ISOLATION, "pip install a[fast]")
+    assert (first.build_requirements, first.project_install) == ((), ProjectInstall.PLAIN)
+
+
 def test_a_build_without_wheel_gets_it() -> None:
     first, *_ = _after(FailureClass.BUILD_ISOLATION, "wheel")
     assert first.build_requirements == ("setuptools", "wheel")
@@ -346,8 +357,59 @@ def test_what_tests_miss_is_added_by_its_distribution(message: str, added: str) 
 
 
 @pytest.mark.parametrize(
+    ("message", "added"),
+    [
+        ("RuntimeError: The x module requires httpx.\nRun:\n    $ pip install httpx\n", "httpx"),
+        ("ImportError: it is not there, run `pip install pydantic[email]`", "pydantic[email]"),
+        ("E   ImportError: Use pip or conda to install openpyxl.", "openpyxl"),
+        ("RuntimeError: try `pip install 'a[redis]'`", ".[redis]"),
+    ],
+)
+def test_what_the_errors_of_tests_say_to_install_is_added(message: str, added: str) -> None:
+    (first,) = _after_run(message)
+    assert first.requirements == (*RECIPE.requirements, added)
+
+
+def test_what_errors_say_of_the_project_itself_or_of_a_test_is_not_added() -> None:
+    assert _after_run("RuntimeError: `pip install a` first") == []
+    assert _after_run("AssertionError: `pip install b` is not in the output") == []
+    assert _after_run("E   AssertionError: assert '' == 'pip install b'") == []
+    alone = replace(RECIPE, project_install=ProjectInstall.NONE)
+    assert _after_run("RuntimeError: try `pip install 'a[redis]'`", recipe=alone) == []
+
+
+def test_what_is_there_by_the_same_line_is_not_added_again() -> None:
+    there = replace(RECIPE, requirements=("pytest", "b[c]>=1"))
+    assert _after_run("RuntimeError: `pip install 'b[c]>=1'`", recipe=there) == []
+
+
+def test_of_a_thousand_names_that_errors_name_a_few_are_added() -> None:
+    results = {
+        f"test_a.py::test_{number}": TestResult(
+            status=TestStatus.FAILED, message=f"RuntimeError: `pip install n{number % 500}`"
+        )
+        for number in range(1000)
+    }
+    run = Run(
+        phase=Phase.AFTER,
+        attempt=1,
+        results=results,
+        outcome=Outcome(exit_code=1, output=b""),
+        image_digest="sha256:0",
+        started_at=datetime(2021, 5, 1, tzinfo=UTC),
+    )
+    (first,) = repair(RECIPE, Verdict(flaw=None, runs=(run,)), FILES)
+    assert len(first.requirements) == len(RECIPE.requirements) + 5
+
+
+@pytest.mark.parametrize(
     ("output", "added"),
     [
+        (
+            "ImportError while loading conftest '/testbed/conftest.py'.\n"
+            "E   RuntimeError: it requires httpx:\nE       $ pip install httpx",
+            "httpx",
+        ),
         ("pytest: error: unrecognized arguments: --cov=a --cov-report=term", "pytest-cov"),
         ("ERROR: Missing required plugins: pytest-randomly", "pytest-randomly"),
         ("ImportError while loading conftest\nNo module named 'sh'", "sh"),
