@@ -36,9 +36,11 @@ class Shelf:
         del pull
         return None
 
-    def save_split(self, pull: PullRequest, result: Candidate | Rejection, *, policy: str) -> None:
+    def save_split(
+        self, pull: PullRequest, result: Candidate | Rejection, *, policy: str, reverted: bool
+    ) -> None:
         """Keep the result."""
-        del pull, policy
+        del pull, policy, reverted
         self.results.append(result)
 
 

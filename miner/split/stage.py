@@ -28,8 +28,10 @@ class Store(Protocol):
         """The number of a stored pull of the same repository that undoes this one."""
         ...
 
-    def save_split(self, pull: PullRequest, result: Candidate | Rejection, *, policy: str) -> None:
-        """Append the result for (raw digest of the pull, policy)."""
+    def save_split(
+        self, pull: PullRequest, result: Candidate | Rejection, *, policy: str, reverted: bool
+    ) -> None:
+        """Append the result for (raw digest of the pull, policy, revert state it was judged in)."""
         ...
 
 
@@ -61,12 +63,14 @@ def split(  # noqa: PLR0913  # a stage is handed all it uses
         due = _due(store, policy=policy, repo=repo, limit=limit, expect=opened.expect)
         for pull in due:
             try:
-                result = _judged(store, pull, mirrors=opened, policy=policy, now=now)
+                undone_by = store.reverted_by(pull)
+                result = _judged(pull, undone_by, mirrors=opened, policy=policy, now=now)
             except (RetryableError, ConfigError) as error:
                 retried += 1
                 progress.advance(Stage.SPLIT, f"{pull.repo}#{pull.number}: {error}")
                 continue
-            store.save_split(pull, result, policy=policy.digest)
+            reverted = undone_by is not None
+            store.save_split(pull, result, policy=policy.digest, reverted=reverted)
             outcome = result.gate if isinstance(result, Rejection) else "candidate"
             counts[outcome] += 1
             progress.advance(Stage.SPLIT, f"{pull.repo}#{pull.number}: {outcome}")
@@ -109,13 +113,16 @@ def _due(
 
 
 def _judged(
-    store: Store, pull: PullRequest, *, mirrors: OpenMirrors, policy: GatePolicy, now: Clock
+    pull: PullRequest,
+    undone_by: int | None,
+    *,
+    mirrors: OpenMirrors,
+    policy: GatePolicy,
+    now: Clock,
 ) -> Candidate | Rejection:
     """The result for one pull; what is unreadable about it is a rejection of its own."""
     try:
-        result = judge(
-            pull, mirror_of=mirrors.open, policy=policy, reverted_by=store.reverted_by(pull)
-        )
+        result = judge(pull, mirror_of=mirrors.open, policy=policy, reverted_by=undone_by)
     except BadItemError as error:
         result = Refusal(gate=Gate.UNREADABLE, detail=str(error))
     if isinstance(result, Candidate):

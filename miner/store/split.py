@@ -80,8 +80,19 @@ class SplitStore:
             number = connection.execute(query).scalar()
         return None if number is None else int(number)
 
-    def save_split(self, pull: PullRequest, result: Candidate | Rejection, *, policy: str) -> None:
-        """Append the result; one that is there already stays."""
+    def save_split(
+        self,
+        pull: PullRequest,
+        result: Candidate | Rejection,
+        *,
+        policy: str,
+        reverted: bool = False,
+    ) -> None:
+        """Append the result; one that is there already stays.
+
+        `reverted`: whether a pull that undoes this one was known when it was judged. It may have
+        come, or been undone itself, since: the pull is due again then, and judged by what is known.
+        """
         bundle = blobs.Bundle()
         patches = (
             {"patch": bundle.add(result.patch), "test_patch": bundle.add(result.test_patch)}
@@ -90,50 +101,20 @@ class SplitStore:
         )
         with self._sql.write() as connection:
             bundle.save(self._sql, connection)
-            split_id = self._add_split(connection, pull, result, policy)
+            split_id = self._sql.add_new(
+                connection,
+                SPLITS,
+                pull_id=_pull_id(connection, pull),
+                policy=policy,
+                reverted=reverted,
+                outcome=CANDIDATE if isinstance(result, Candidate) else result.gate,
+            )
             if split_id is None:
                 return
             if isinstance(result, Candidate):
                 self._add_candidate(connection, split_id, result, patches)
             else:
                 add_rejection(self._sql, connection, result, split_id=split_id)
-
-    def _add_split(
-        self,
-        connection: Connection,
-        pull: PullRequest,
-        result: Candidate | Rejection,
-        policy: str,
-    ) -> int | None:
-        query = (
-            select(PULLS.c.id, is_reverted().label("reverted"))
-            .join(REPOS, REPOS.c.id == PULLS.c.repo_id)
-            .where(
-                REPOS.c.source == pull.source,
-                REPOS.c.database_id == pull.repo_id,
-                PULLS.c.number == pull.number,
-                PULLS.c.raw_digest == pull.raw_digest,
-            )
-        )
-        row = connection.execute(query).first()
-        if row is None:
-            raise FatalError(f"{pull.repo}#{pull.number} is not stored, so it cannot be split.")
-        is_candidate = isinstance(result, Candidate)
-        # A candidate of a reverted pull was cut before the revert was seen: store it as such, and
-        # the pull is due again. If that was done already the policy lets reverted pulls pass.
-        states = (False, True) if is_candidate and row.reverted else (bool(row.reverted),)
-        for reverted in states:
-            split_id = self._sql.add_new(
-                connection,
-                SPLITS,
-                pull_id=row.id,
-                policy=policy,
-                reverted=reverted,
-                outcome=CANDIDATE if isinstance(result, Candidate) else result.gate,
-            )
-            if split_id is not None:
-                return split_id
-        return None
 
     def _add_candidate(
         self,
@@ -180,6 +161,23 @@ def add_rejection(
         raw=raw,
         rejected_at=rejection.made_at,
     )
+
+
+def _pull_id(connection: Connection, pull: PullRequest) -> int:
+    query = (
+        select(PULLS.c.id)
+        .join(REPOS, REPOS.c.id == PULLS.c.repo_id)
+        .where(
+            REPOS.c.source == pull.source,
+            REPOS.c.database_id == pull.repo_id,
+            PULLS.c.number == pull.number,
+            PULLS.c.raw_digest == pull.raw_digest,
+        )
+    )
+    found = connection.execute(query).scalar()
+    if found is None:
+        raise FatalError(f"{pull.repo}#{pull.number} is not stored, so it cannot be split.")
+    return int(found)
 
 
 def _is_split(policy: str) -> ColumnElement[bool]:

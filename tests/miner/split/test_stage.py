@@ -27,6 +27,7 @@ class ListStore:
         self.pulls = list(pulls)
         self.reverted = reverted or {}
         self.results: dict[tuple[str, str], Candidate | Rejection] = {}
+        self.judged_as: dict[int, bool] = {}
         self.breaks_at: int | None = None
 
     def due_pulls(self, *, policy: str, limit: int, repo: str | None) -> Sequence[PullRequest]:
@@ -40,7 +41,10 @@ class ListStore:
     def reverted_by(self, pull: PullRequest) -> int | None:
         return self.reverted.get(pull.number)
 
-    def save_split(self, pull: PullRequest, result: Candidate | Rejection, *, policy: str) -> None:
+    def save_split(
+        self, pull: PullRequest, result: Candidate | Rejection, *, policy: str, reverted: bool
+    ) -> None:
+        self.judged_as[pull.number] = reverted
         if pull.number == self.breaks_at:
             self.breaks_at = None
             raise KeyboardInterrupt
@@ -219,6 +223,7 @@ def test_every_pull_leaves_its_reason(line: Line) -> None:
         7: Gate.BOT_AUTHOR,
         8: Gate.REVERT,
     }
+    assert [number for number, reverted in store.judged_as.items() if reverted] == [6]
     assert (report.done, report.rejected, report.retried) == (1, 7, 0)
     assert report.counts["no_test_change"] == 1
 

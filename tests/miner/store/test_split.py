@@ -54,7 +54,7 @@ def test_a_pull_is_due_again_once_it_is_reverted_and_again_when_that_is_undone(
     database.split.save_split(pull(3), rejection(3, "revert"), policy=POLICY)
     assert database.split.reverted_by(pull(1)) == 3
     assert due(database) == [1]
-    database.split.save_split(pull(1), rejection(1, "reverted"), policy=POLICY)
+    database.split.save_split(pull(1), rejection(1, "reverted"), policy=POLICY, reverted=True)
     assert due(database) == []
     assert database.admin.funnel().candidates == 0
     database.crawl.save_pulls([(pull(4, reverts=(3,)), b"{}")])
@@ -62,7 +62,7 @@ def test_a_pull_is_due_again_once_it_is_reverted_and_again_when_that_is_undone(
     assert database.split.reverted_by(pull(1)) is None
     assert database.split.reverted_by(pull(3)) == 4
     assert due(database) == [3]
-    database.split.save_split(pull(3), rejection(3, "reverted"), policy=POLICY)
+    database.split.save_split(pull(3), rejection(3, "reverted"), policy=POLICY, reverted=True)
     assert due(database) == []
     assert database.admin.funnel().candidates == 1
 
@@ -70,9 +70,21 @@ def test_a_pull_is_due_again_once_it_is_reverted_and_again_when_that_is_undone(
 def test_a_candidate_cut_before_its_revert_was_seen_is_due_again(database: Database) -> None:
     database.crawl.save_pulls([(pull(3, reverts=(1,)), b"{}")])
     database.split.save_split(pull(1), candidate(1), policy=POLICY)
+    database.split.save_split(pull(1), candidate(1), policy=POLICY)  # by another process
+    assert 1 in due(database)
+    database.split.save_split(pull(1), candidate(1), policy=POLICY, reverted=True)
+    assert 1 not in due(database)  # the policy lets it pass
+
+
+def test_a_no_for_a_revert_that_was_undone_meanwhile_is_not_for_ever(database: Database) -> None:
+    database.crawl.save_pulls([(pull(3, reverts=(1,)), b"{}")])
+    assert database.split.reverted_by(pull(1)) == 3
+    database.crawl.save_pulls([(pull(4, reverts=(3,)), b"{}")])  # by a crawl beside
+    database.split.save_split(pull(1), rejection(1, "reverted"), policy=POLICY, reverted=True)
     assert 1 in due(database)
     database.split.save_split(pull(1), candidate(1), policy=POLICY)
-    assert 1 not in due(database)  # the policy lets it pass
+    assert 1 not in due(database)
+    assert database.admin.funnel().candidates == 1
 
 
 def test_the_newest_policy_decides_whatever_was_split_last(database: Database) -> None:

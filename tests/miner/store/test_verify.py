@@ -199,7 +199,7 @@ def test_a_candidate_that_is_rejected_now_is_not_claimed(database: Database) -> 
     due = database.split.due_pulls(policy=POLICY, limit=9, repo=None)
     assert {each.number for each in due} == {1, 9}
     assert database.split.reverted_by(pull(1)) == 9
-    database.split.save_split(pull(1), rejection(1, "reverted"), policy=POLICY)
+    database.split.save_split(pull(1), rejection(1, "reverted"), policy=POLICY, reverted=True)
     assert claim(database) == ()
 
 
