@@ -76,6 +76,7 @@ class AdminStore:
             .limit(1)
         )
         with self._sql.write() as connection:
+            self._sql.alone(connection, "watch", name.lower())
             row = connection.execute(newest).one_or_none()
             if row is not None and (row.action == "add" or row.reason == reason):
                 return False
@@ -134,6 +135,7 @@ class AdminStore:
     def set_gate_policy(self, digest: str, document: str, *, author: str | None) -> bool:
         """Make a gate policy the current one: all pulls are due for splitting. False: it is."""
         with self._sql.write() as connection:
+            self._sql.alone(connection, "gate policy")
             newest = select(GATE_POLICIES.c.digest).order_by(GATE_POLICIES.c.id.desc()).limit(1)
             if connection.execute(newest).scalar() == digest:
                 return False
@@ -177,6 +179,7 @@ class AdminStore:
             .limit(limit)
         )
         with self._sql.write() as connection:
+            self._sql.alone(connection, "revalidate")
             ids = [row.instance_id for row in connection.execute(query).all()]
             for instance_id in ids:
                 self._sql.add(
@@ -229,6 +232,7 @@ class AdminStore:
 
     def _set_watch(self, name: str, *, action: str, reason: str | None) -> bool:
         with self._sql.write() as connection:
+            self._sql.alone(connection, "watch", name.lower())
             if (_last_action(connection, name) == "add") is (action == "add"):
                 return False
             self._sql.add(connection, WATCHES, name=name, action=action, reason=reason)

@@ -1,17 +1,20 @@
 """One database: how it is reached, how transactions begin."""
 
+import hashlib
 import os
+import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy import Connection, Engine, Table, create_engine, event, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -63,12 +66,19 @@ class Sql:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """One consistent look; nothing is written."""
-        with self._said(), self.engine.connect() as connection, connection.begin():
-            yield connection
+        with self._said(), self.engine.connect() as plain:
+            # else PostgreSQL shows each statement what was written before it
+            whole = {"isolation_level": "REPEATABLE READ"} if self.is_postgres else {}
+            connection = plain.execution_options(**whole)
+            with connection.begin():
+                yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction: all of it or nothing. SQLite waits here for other writers."""
+        """One transaction: all of it or nothing. SQLite waits here for other writers.
+
+        On PostgreSQL each statement sees what others wrote before it; see `alone`.
+        """
         with self._said(), self._turn, self.engine.connect() as plain:
             connection = plain.execution_options(miner_write=True)
             with connection.begin():
@@ -81,6 +91,17 @@ class Sql:
                 return work(connection)
         with self.write() as connection:
             return work(connection)
+
+    def alone(self, connection: Connection, *subject: object) -> None:
+        """From here to its end this transaction is the only one that is alone with the subject.
+
+        For what is read to decide what is written: two that read at once would both write. SQLite
+        has one writer anyway.
+        """
+        if self.is_postgres:
+            digest = hashlib.sha256(repr(subject).encode("utf-8", "backslashreplace")).digest()
+            key = int.from_bytes(digest[:8], "big", signed=True)
+            connection.execute(select(func.pg_advisory_xact_lock(key)))
 
     @contextmanager
     def migration(self) -> Iterator[Connection]:
@@ -176,6 +197,7 @@ def _engine(url: URL) -> Engine:
                 url,
                 pool_size=POOL_SIZE,
                 pool_pre_ping=True,
+                isolation_level="READ COMMITTED",  # whatever the server's default is
                 connect_args={"connect_timeout": CONNECT_TIMEOUT_S},
             )
         engine = create_engine(
@@ -198,7 +220,7 @@ def _prepare_sqlite(connection: DBAPIConnection, entry: ConnectionPoolEntry) -> 
     try:
         # Readers must not stop the writer; NORMAL is durable against kills, and consistent
         # (not durable) against power cuts: https://www.sqlite.org/wal.html
-        cursor.execute("PRAGMA journal_mode=WAL")
+        use_wal(cursor)
         cursor.execute("PRAGMA synchronous=NORMAL")
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.execute("PRAGMA database_list")
@@ -206,6 +228,24 @@ def _prepare_sqlite(connection: DBAPIConnection, entry: ConnectionPoolEntry) -> 
     finally:
         cursor.close()
     entry.info[_FILE] = (file, _identity(file))
+
+
+def use_wal(cursor: DBAPICursor, *, pause: Callable[[float], object] = time.sleep) -> None:
+    """Leave WAL on, which a file remembers.
+
+    While another connection does the same, or makes the first tables, SQLite refuses without
+    waiting for it.
+    """
+    until = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            pause(0.05)
+        else:
+            return
 
 
 def _identity(file: Path) -> tuple[int, int] | None:

@@ -100,7 +100,8 @@ class CrawlStore:
         rows = [_pull_row(pull, raw, bundle) for pull, raw in pulls]
         reverts = {(pull.number, pull.raw_digest): pull.reverts for pull, _ in pulls}
         first = pulls[0][0]
-        with self._sql.write() as connection:
+
+        def save(connection: Connection) -> None:
             bundle.save(self._sql, connection)
             repo_id = repositories.row_id(
                 self._sql, connection, source=first.source, database_id=first.repo_id
@@ -116,6 +117,8 @@ class CrawlStore:
                     self._sql.add(
                         connection, PULL_REVERTS, pull_id=row.id, repo_id=repo_id, number=number
                     )
+
+        self._sql.transact(save)
 
     def place(self, repo: Repo) -> Place | None:
         """Where a crawl that was not completed stopped; None after a complete one."""
@@ -181,6 +184,7 @@ class CrawlStore:
             REJECTIONS.c.raw == sha256,
         )
         with self._sql.write() as connection:
+            self._sql.alone(connection, "reject", rejection.repo, rejection.pull_number)
             if connection.execute(same).first() is None:
                 bundle.save(self._sql, connection)
                 add_rejection(self._sql, connection, rejection, raw=sha256)
@@ -192,6 +196,8 @@ class CrawlStore:
             repositories.set_tombstone(self._sql, connection, repo_id, reason=reason, now=now)
 
     def _row_id(self, connection: Connection, repo: Repo) -> int:
+        """The repository's row, for one crawl at a time to add to what is known of it."""
+        self._sql.alone(connection, "repo", repo.source, repo.database_id)
         return repositories.row_id(
             self._sql, connection, source=repo.source, database_id=repo.database_id
         )

@@ -33,11 +33,7 @@ from miner.store.tables import (
 def is_newest_pull() -> ColumnElement[bool]:
     """No later version of the same pull is stored."""
     later = PULLS.alias("later")
-    return ~exists().where(
-        later.c.repo_id == PULLS.c.repo_id,
-        later.c.number == PULLS.c.number,
-        later.c.id > PULLS.c.id,
-    )
+    return ~exists().where(_is_later_version(later))
 
 
 def is_reverted() -> Exists:
@@ -95,12 +91,25 @@ def _newer_version_was_split() -> Exists:
     return exists(
         select(its.c.id)
         .join(newer, newer.c.id == its.c.pull_id)
-        .where(
-            newer.c.repo_id == PULLS.c.repo_id,
-            newer.c.number == PULLS.c.number,
-            newer.c.id > PULLS.c.id,
-        )
+        .where(_is_later_version(newer))
         .correlate(PULLS)
+    )
+
+
+def _is_later_version(later: FromClause) -> ColumnElement[bool]:
+    """Of the same pull, with a later update; of equal ones what was stored last.
+
+    What is stored last need not be what was read last: two crawls may cross each other, and a tape
+    may be older than what is here.
+    """
+    same_update = later.c.updated_at == PULLS.c.updated_at
+    return and_(
+        later.c.repo_id == PULLS.c.repo_id,
+        later.c.number == PULLS.c.number,
+        or_(
+            later.c.updated_at > PULLS.c.updated_at,
+            and_(same_update, later.c.id > PULLS.c.id),
+        ),
     )
 
 

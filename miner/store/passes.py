@@ -46,14 +46,17 @@ class PassStore:
             "heartbeat_at": now,
             "lease_until": _until(now),
         }
-        with self._sql.write() as connection:
+        live = select(LEASES.c.holder).where(LEASES.c.kind == kind, LEASES.c.ended_at.is_(None))
+
+        def take(connection: Connection) -> str | None:
             end_lost(connection, now=now)
-            if self._sql.add_new(connection, LEASES, **values) is not None:
-                return None
-            query = select(LEASES.c.holder).where(
-                LEASES.c.kind == kind, LEASES.c.ended_at.is_(None)
-            )
-            return str(connection.execute(query).scalar() or "another process")
+            while self._sql.add_new(connection, LEASES, **values) is None:
+                other = connection.execute(live).scalar()
+                if other is not None:  # else whoever was in the way has left just now
+                    return str(other)
+            return None
+
+        return self._sql.transact(take)
 
     def beat(self, kind: str, *, holder: str, now: datetime) -> bool:
         """Prolong the lock; False when it is no longer ours."""

@@ -36,11 +36,12 @@ class VerifyStore:
     ) -> Sequence[Candidate]:
         """Lease due candidates, in one transaction; see `leases.claim`."""
         wanted = leases.Wanted(version=version, policy=policy, repo=repo, limit=limit)
-        ids = self._sql.transact(
-            lambda connection: leases.claim(self._sql, connection, wanted, holder=holder, now=now)
-        )
-        with self._sql.read() as connection:
-            return _candidates(connection, ids)
+
+        def claim(connection: Connection) -> Sequence[Candidate]:
+            ids = leases.claim(self._sql, connection, wanted, holder=holder, now=now)
+            return _candidates(connection, ids)  # what cannot be read is not leased
+
+        return self._sql.transact(claim)
 
     def due(
         self, *, version: int, policy: str, limit: int, repo: str | None, now: datetime
@@ -121,6 +122,7 @@ class VerifyStore:
         if instance is None or instance.environment.recipe.origin not in LEARNED:
             return
         repo = examined.candidate.repo
+        self._sql.alone(connection, "learn", repo)
         document = documents.RECIPE.dump(instance.environment.recipe)
         query = (
             select(RECIPES.c.document)
