@@ -17,6 +17,9 @@ from miner.errors import MinerError
 
 _PROC = Path("/proc")
 
+_HIDDEN = "hidden"
+"""Instead of a start: there is such a process, of a user whose processes are not shown to us."""
+
 
 def new_holder() -> str:
     """A name for one piece of work of this process, unlike any other."""
@@ -29,9 +32,9 @@ def is_dead(holder: str) -> bool:
     machine, _, rest = holder.partition("/")
     pid, _, rest = rest.partition("/")
     started, _, _ = rest.partition("/")
-    if machine != _machine() or not pid.isdecimal() or started in {"", "0"}:
+    if machine != _machine() or not pid.isdecimal() or started in {"", "0", _HIDDEN}:
         return False
-    return _started(int(pid)) != started
+    return _started(int(pid)) not in {started, _HIDDEN}
 
 
 class Heartbeat:
@@ -89,7 +92,18 @@ def _started(pid: int) -> str | None:
     try:
         stat = (_PROC / str(pid) / "stat").read_text("utf-8", errors="replace")
     except OSError:
-        return None
+        return _HIDDEN if _is_there(pid) else None
     # the command's name is in parentheses and may hold spaces: proc(5)
     fields = stat.rpartition(")")[2].split()
     return None if fields[0] in {"Z", "X"} else fields[19]
+
+
+def _is_there(pid: int) -> bool:
+    """Whether a signal would find it, also where /proc is mounted with `hidepid`."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True

@@ -15,6 +15,9 @@ SESSION_LABEL = "miner.session"
 
 _PROC = Path("/proc")
 
+_HIDDEN = "hidden"
+"""Instead of a start: there is such a process, of a user whose processes are not shown to us."""
+
 
 @dataclass(frozen=True, slots=True)
 class Owner:
@@ -53,7 +56,7 @@ def is_dead(owner: Owner) -> bool:
         return False
     if owner.boot != _boot() or owner.namespace != _namespace():
         return False
-    return _started(owner.pid) != owner.started
+    return _started(owner.pid) not in {owner.started, _HIDDEN}
 
 
 def _boot() -> str:
@@ -69,10 +72,24 @@ def _namespace() -> str:
 
 def _started(pid: int) -> str:
     """Field 22 of /proc/PID/stat; a zombie counts as gone. The name in field 2 may hold spaces."""
-    fields = _read(_PROC / str(pid) / "stat").rpartition(")")[2].split()
+    stat = _read(_PROC / str(pid) / "stat")
+    if not stat and _is_there(pid):
+        return _HIDDEN
+    fields = stat.rpartition(")")[2].split()
     if len(fields) < 20 or fields[0] in {"Z", "X"}:
         return ""
     return fields[19]
+
+
+def _is_there(pid: int) -> bool:
+    """Whether a signal would find it, also where /proc is mounted with `hidepid`."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
 
 
 def _read(path: Path) -> str:

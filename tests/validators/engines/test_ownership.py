@@ -1,9 +1,11 @@
 """Whose container: only the surely dead are dead."""
 
 import dataclasses
+import os
 import subprocess
 import sys
 
+from tests.another_user import said_by_another_user
 from validators.engines.ownership import Owner, is_dead, parse, this_process
 
 
@@ -33,10 +35,10 @@ def test_a_zombie_is_dead() -> None:
     command = "from validators.engines.ownership import this_process; print(this_process())"
     with subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        owner = parse(process.stdout.read().decode().strip())  # read to its end, not yet waited for
+        owner = parse(process.stdout.read().decode().strip())
         assert owner is not None
         assert owner.pid == process.pid
-        process.wait()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, and kept as a zombie
         assert is_dead(owner)
 
 
@@ -49,3 +51,12 @@ def test_of_other_hosts_and_namespaces_nothing_is_said() -> None:
     assert not is_dead(gone)
     assert not is_dead(dataclasses.replace(this_process(), namespace="1", pid=2**22 + 1))
     assert not is_dead(Owner("", "", 2**22 + 1, ""))
+
+
+def test_a_process_that_another_user_may_not_see_lives() -> None:
+    seen = """
+    from validators.engines.ownership import is_dead, parse
+    told = [is_dead(parse(label)) for label in sys.argv[1:]]
+    """
+    gone = dataclasses.replace(this_process(), pid=2**22 + 1)
+    assert said_by_another_user(seen, str(this_process()), str(gone)) == [False, True]
