@@ -1,5 +1,6 @@
 """`miner nightly`, `schedule`: one pass of all stages, now or by the clock."""
 
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated
 
 import typer
@@ -10,11 +11,15 @@ from miner.cli.snapshots import run_publish
 from miner.cli.speech import complain, progress, report_document, say, say_json
 from miner.cli.stages import run_assess, run_split, run_verify
 from miner.cli.wiring import House, now
-from miner.model import StageReport
+from miner.errors import SnapshotFrozenError
+from miner.model import IncompleteError, Stage, StageReport
 from miner.schedule import DEFAULT_AT, PassResult, Step, month_to_close
 from miner.schedule import nightly as nightly_pass
 from miner.schedule import schedule as keep_schedule
 from miner.store import Database
+from miner.verify.stage import VERIFIER_VERSION
+from validators.model import Policy
+from validators.plural import counted
 
 AtOption = Annotated[
     str, typer.Option("--at", help="Cron line in UTC: minute, hour, day, month, day of the week.")
@@ -75,14 +80,42 @@ def one_pass(house: House, store: Database) -> PassResult:
             ),
         ),
         Step(name="assess", run=lambda: run_assess(store, limit=NO_LIMIT, bars=progress())),
-        Step(name="publish", run=lambda: close_month(store)),
+        Step(name="publish", run=lambda: close_month(store, policy=policy)),
     )
     return nightly_pass(store.admin.passes, steps=steps, now=now)
 
 
-def close_month(store: Database) -> StageReport | None:
-    """Publish last month's instances, once, when there are any."""
+def close_month(store: Database, *, policy: Policy) -> StageReport | None:
+    """Publish last month's instances, once, when there are any.
+
+    IncompleteError while a task merged in that month has no answer, be it due or with another
+    worker: a snapshot never changes, so what is not in it now is in no month's.
+    """
     due = month_to_close(store.publish.snapshots(), today=now().date())
     if due is None or not store.publish.instances(window=due[1]):
         return None
-    return run_publish(store, name=due[0], window=due[1])[1]
+    name, window = due
+    _refuse_unanswered(store, name, window, policy)
+    try:
+        return run_publish(store, name=name, window=window)[1]
+    except SnapshotFrozenError:  # another process closed it meanwhile
+        return None
+
+
+def _refuse_unanswered(
+    store: Database, name: str, window: tuple[date, date], policy: Policy
+) -> None:
+    first, last = (datetime.combine(day, time(), tzinfo=UTC) for day in window)
+    waiting = store.verify.count_unanswered(
+        version=VERIFIER_VERSION, policy=policy.name, merged=(first, last + timedelta(days=1))
+    )
+    if not waiting:
+        return
+    moment = now()
+    report = StageReport(stage=Stage.PUBLISH, retried=waiting, started_at=moment, ended_at=moment)
+    store.admin.save_report(report)
+    raise IncompleteError(
+        f"{name} waits for {counted(waiting, 'task')} of its month that no worker has answered yet;"
+        " a later pass publishes it",
+        report=report,
+    )

@@ -196,6 +196,26 @@ def count_due(connection: Connection, wanted: Wanted, *, now: datetime) -> int:
     return int(connection.execute(query).scalar_one())
 
 
+def count_unanswered(
+    connection: Connection, wanted: Wanted, *, merged: tuple[datetime, datetime]
+) -> int:
+    """How many tasks merged from then until before then have no answer of any kind, in somebody's
+    hands or not; those that are parked are not waited for."""
+    task = tasks(repo=wanted.repo)
+    answered = exists().where(EXAMINATIONS.c.task_digest == task.c.task_digest)
+    query = (
+        select(func.count())
+        .select_from(task)
+        .where(
+            task.c.merged_at >= merged[0],
+            task.c.merged_at < merged[1],
+            ~answered,
+            ~is_parked(task, wanted),
+        )
+    )
+    return int(connection.execute(query).scalar_one())
+
+
 def _due(wanted: Wanted, *, now: datetime) -> Select[*tuple[object, ...]]:
     task = tasks(repo=wanted.repo)
     held = exists().where(

@@ -58,6 +58,14 @@ class VerifyStore:
         wanted = leases.Wanted(version=version, policy=policy, repo=repo, limit=limit)
         return self._sql.transact(lambda connection: leases.count_due(connection, wanted, now=now))
 
+    def count_unanswered(
+        self, *, version: int, policy: str, merged: tuple[datetime, datetime]
+    ) -> int:
+        """How many tasks of that time of merging (until before its end) wait for their answer."""
+        wanted = leases.Wanted(version=version, policy=policy)
+        with self._sql.read() as connection:
+            return leases.count_unanswered(connection, wanted, merged=merged)
+
     def heartbeat(self, candidate: Candidate, *, holder: str, now: datetime) -> bool:
         """Prolong the lease; False when it is no longer ours."""
         with self._sql.write() as connection:

@@ -20,6 +20,7 @@ from miner.store import Database, open_store
 from miner.store.connection import Sql
 from miner.store.leases import DEAD, VERIFY, until
 from miner.store.tables import CANDIDATES, EXAMINATIONS, INSTANCES, LEASES
+from tests.miner.store.beside import somebody_waits
 from tests.miner.store.conftest import BACKENDS, empty_url, url
 from tests.miner.store.samples import accepted, refused, with_candidates
 
@@ -110,8 +111,9 @@ def test_a_claim_that_lost_a_race_claims_what_is_left(database: Database, url: s
                 _lease(other, connection, one, now=now)
             me = threading.Thread(target=lambda: mine.extend(_claimed(database, limit=2)))
             me.start()
-            while other.is_postgres and not _somebody_waits(url):
+            while other.is_postgres and not somebody_waits(url):
                 assert me.is_alive()
+                me.join(0.01)
     finally:
         other.close()
     me.join()
@@ -152,17 +154,6 @@ def _claimed(database: Database, *, limit: int) -> list[str]:
         now=datetime.now(UTC),
     )
     return [one.instance_id for one in claimed]
-
-
-def _somebody_waits(url: str) -> bool:
-    """Somebody waits for another's transaction in this database."""
-    sql = Sql(url)
-    try:
-        with sql.read() as connection:
-            waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype='transactionid'"
-            return bool(connection.exec_driver_sql(waiting).scalar_one())
-    finally:
-        sql.close()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -147,7 +147,7 @@ HOLD = """
 
     def hold():
         print("held", flush=True)
-        time.sleep(60)
+        time.sleep(600)  # until it is ended
 
     with open_store(sys.argv[2]) as database:
         if sys.argv[1] == "pass":
@@ -211,7 +211,7 @@ def test_sigterm_ends_a_scheduler_in_the_middle_of_a_pass(
     other = hold("scheduler")
     assert [work.kind for work in database.admin.status().work] == ["scheduler"]
     other.terminate()
-    said, _ = other.communicate(timeout=20)
+    said, _ = other.communicate(timeout=50)
     assert (said, other.returncode) == ("left\n", 0)
     assert database.admin.status().work == ()
 

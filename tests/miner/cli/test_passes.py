@@ -1,7 +1,7 @@
 """A pass by the clock: what fails is told, the rest is done, last month is published once."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,12 +11,16 @@ from miner.cli.passes import close_month
 from miner.cli.reports import end_well, reported
 from miner.cli.wiring import now
 from miner.errors import RetryableError
-from miner.model import IncompleteError, Stage, StageReport
+from miner.model import IncompleteError, Member, Snapshot, Split, Stage, StageReport
 from miner.store import Database
+from miner.store.leases import MAX_ATTEMPTS
+from miner.verify.stage import VERIFIER_VERSION
 from tests.miner.cli.conftest import Miner
 from tests.miner.split.test_stage import GOOD, Line
-from tests.miner.store.samples import NOW, repo
+from tests.miner.store.beside import after_first
+from tests.miner.store.samples import NOW, POLICY, pull, repo
 from tests.miner.verified import add_instances, candidate
+from validators.model import QUICK
 
 
 @pytest.fixture
@@ -89,19 +93,66 @@ def test_a_pull_without_its_mirror_is_told_and_stays_due(
     assert miner("nightly").code == exits.TRY_AGAIN
 
 
-def test_last_month_is_published_once(miner: Miner, db: Database) -> None:
-    last_month = now().replace(day=1) - timedelta(days=1)
+@pytest.fixture
+def last_month() -> datetime:
+    """Its last day."""
+    return now().replace(day=1) - timedelta(days=1)
+
+
+def test_last_month_is_published_once(db: Database, last_month: datetime) -> None:
     add_instances(db, candidate(1, merged_at=last_month))
-    report = close_month(db)
+    report = close_month(db, policy=QUICK)
     assert report is not None
     assert report.counts == {f"{last_month:%Y-%m-%d}": 1}
-    assert close_month(db) is None
+    assert close_month(db, policy=QUICK) is None
     assert [snapshot.name for snapshot in db.publish.snapshots()] == [f"{last_month:%Y-%m-%d}"]
+
+
+def test_a_month_waits_for_what_another_worker_has_in_hand(
+    db: Database, last_month: datetime
+) -> None:
+    """A snapshot never changes: what comes too late for it would be in none."""
+    add_instances(db, candidate(1, merged_at=last_month))
+    late = candidate(2, merged_at=last_month, issue_numbers=(9,))
+    db.crawl.save_pulls([(pull(2), b"{}")])
+    db.split.save_split(pull(2), late, policy=POLICY)
+
+    def claim() -> int:
+        words = {"holder": "elsewhere/1/1/x", "policy": "quick", "repo": None}
+        return len(db.verify.claim(**words, version=VERIFIER_VERSION, limit=9, now=now()))  # type: ignore[arg-type]  # words are texts
+
+    assert claim() == 1
+    with pytest.raises(IncompleteError, match="waits for 1 task of its month") as error:
+        close_month(db, policy=QUICK)
+    assert (error.value.exit_code, error.value.report.retried) == (exits.TRY_AGAIN, 1)
+    assert db.publish.snapshots() == ()
+    for _ in range(MAX_ATTEMPTS):
+        db.verify.release(late, holder="elsewhere/1/1/x", error="no such luck", now=NOW)
+        claim()
+    report = close_month(db, policy=QUICK)  # it is parked: only a person can help
+    assert report is not None
+    assert report.done == 1
+
+
+def test_a_month_that_another_process_closes_meanwhile_is_closed(
+    db: Database, last_month: datetime
+) -> None:
+    add_instances(db, candidate(1, merged_at=last_month))
+    name = f"{last_month:%Y-%m-%d}"
+    other = Snapshot(
+        name=name, members=(Member(instance_id="a", split=Split.TEST),), content_hash="h",
+        created_at=NOW, window=(None, None),
+    )  # fmt: skip
+    after_first(
+        db._sql, "SELECT snapshots.name", lambda _: db.publish.freeze(other, rows={"a": "{}"})
+    )
+    assert close_month(db, policy=QUICK) is None
+    assert [snapshot.content_hash for snapshot in db.publish.snapshots()] == ["h"]
 
 
 def test_a_month_without_instances_is_not_published(db: Database) -> None:
     add_instances(db, candidate(1, merged_at=now() - timedelta(days=400)))
-    assert close_month(db) is None
+    assert close_month(db, policy=QUICK) is None
 
 
 def test_before_the_first_pass_there_is_none_to_tell(miner: Miner, db: Database) -> None:

@@ -1,16 +1,13 @@
 """Two at the same time: the second begins when the first has done all but commit."""
 
 import sqlite3
-import threading
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import cast
 
 import pytest
-from sqlalchemy import ColumnElement, Connection, event, func, select, text
-from sqlalchemy.engine import ExecutionContext
+from sqlalchemy import ColumnElement, func, select, text
 from sqlalchemy.engine.interfaces import DBAPICursor
 
 from miner.errors import FatalError
@@ -18,6 +15,7 @@ from miner.model import Depth, Examined, Stage
 from miner.store import Database
 from miner.store.connection import Sql, use_wal
 from miner.store.tables import BLOBS, LEASES, RECIPES, REPO_FACTS, REQUESTS, TOMBSTONES
+from tests.miner.store.beside import Act, after_first, race
 from tests.miner.store.samples import (
     NOW,
     accepted,
@@ -27,41 +25,6 @@ from tests.miner.store.samples import (
     repo,
     with_candidates,
 )
-
-Act = Callable[[Database], object]
-
-
-def race(url: str, first: Act, second: Act) -> tuple[object, object]:
-    """What both say. The first commits once the second waits for it, or has come to its end."""
-    sql = Sql(url)
-    said: list[object] = []
-    beside = threading.Thread(target=lambda: said.append(second(Database(sql))))
-
-    def before_commit(connection: Connection) -> None:
-        if connection.get_execution_options().get("miner_write") and beside.ident is None:
-            beside.start()
-            while sql.is_postgres and beside.is_alive() and not _somebody_waits(url):
-                beside.join(0.01)
-
-    leading = Sql(url)
-    event.listen(leading.engine, "commit", before_commit)
-    try:
-        led = first(Database(leading))
-        beside.join()
-    finally:
-        leading.close()
-        sql.close()
-    return led, *said  # type: ignore[return-value]  # of a thread that failed nothing
-
-
-def _somebody_waits(url: str) -> bool:
-    sql = Sql(url)
-    try:
-        with sql.read() as connection:
-            waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
-            return bool(connection.execute(waiting).scalar_one())
-    finally:
-        sql.close()
 
 
 def count(url: str, column: ColumnElement[int]) -> int:
@@ -210,19 +173,6 @@ ON_POSTGRES = pytest.mark.parametrize(
     "empty_url", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True
 )
 """SQLite has one writer: nothing comes between the statements of one."""
-
-
-def after_first(sql: Sql, start: str, act: Callable[[DBAPICursor], object]) -> None:
-    """Act once, right after the first statement that starts so."""
-    left = [act]
-
-    def look(
-        _: Connection, cursor: DBAPICursor, statement: str, *_rest: ExecutionContext | object
-    ) -> None:
-        if left and statement.startswith(start):
-            left.pop()(cursor)
-
-    event.listen(sql.engine, "after_cursor_execute", look)
 
 
 @ON_POSTGRES
