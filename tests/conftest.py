@@ -11,6 +11,7 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import hypothesis
 import psycopg
 import pytest
 import pytest_socket
@@ -19,6 +20,12 @@ from miner.store import Database, open_store, upgrade
 from tests.leftovers import no_process_left, pytest_unconfigure
 from validators.engines import connect
 from validators.errors import ValidatorError
+
+# a busy machine takes longer than hypothesis' 200 ms over an example, and that is no fault
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("untimed")
 
 __all__ = ["no_process_left", "pytest_unconfigure"]
 

@@ -37,7 +37,7 @@ def test_what_is_left_running_neither_stays_nor_goes_untold(what: str, tmp_path:
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=150,
         check=False,
     )
     assert run.returncode == 1

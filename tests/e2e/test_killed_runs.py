@@ -163,7 +163,7 @@ def killed(home: Machine, phase: str, *words: str) -> "subprocess.Popen[str]":
         process = home.start(*words)
         beginning.next(process)
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
     assert process.returncode == -signal.SIGKILL
     assert owned(process)
     return process
@@ -221,7 +221,7 @@ def test_stopped_in_a_run_nothing_is_left_and_the_same_command_goes_on(
         process = home.start(*words)
         beginning.next(process)
         process.send_signal(number)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 130, err
     assert err.endswith("stopped; run again to go on\n")
     assert owned(process) == []

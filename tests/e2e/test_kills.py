@@ -49,7 +49,7 @@ def run(url: str, folder: Path, forge: Forge, *, seed: int, kills: int) -> list[
         capture_output=True,
         text=True,
         check=False,
-        timeout=150,
+        timeout=400,
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
     return [int(word) for word in ended.stdout.split()]
@@ -98,7 +98,7 @@ def quiet(tmp_path_factory: pytest.TempPathFactory, forge: Forge) -> Mapping[str
     return contents(url)
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_a_line_killed_at_seeded_points_ends_as_a_quiet_one(
     url: str,

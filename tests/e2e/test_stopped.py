@@ -97,7 +97,7 @@ def test_stopped_and_run_again(
         if said.startswith(line):
             process.send_signal(number)
             break
-    _, rest = process.communicate(timeout=120)
+    _, rest = process.communicate(timeout=300)
     assert process.returncode == code, rest
     if code == 130:
         assert rest.endswith("stopped; run again to go on\n")

@@ -22,7 +22,7 @@ from validators.model import (
 )
 from validators.verification import verify
 
-WAIT_S = 20.0
+WAIT_S = 100.0
 """After so long a thread is taken for stuck, and the test fails."""
 
 _IMAGE = Image(digest="sha256:1", tag="t:1")

@@ -211,7 +211,7 @@ def test_sigterm_ends_a_scheduler_in_the_middle_of_a_pass(
     other = hold("scheduler")
     assert [work.kind for work in database.admin.status().work] == ["scheduler"]
     other.terminate()
-    said, _ = other.communicate(timeout=50)
+    said, _ = other.communicate(timeout=100)
     assert (said, other.returncode) == ("left\n", 0)
     assert database.admin.status().work == ()
 

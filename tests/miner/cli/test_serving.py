@@ -30,7 +30,7 @@ def test_a_served_forge_says_little_and_ends_well(tmp_path: Path, number: signal
         assert serving.stderr is not None
         assert serving.stderr.readline() == "serving; Ctrl-C ends it\n"
         serving.send_signal(number)
-        out, err = serving.communicate(timeout=30)
+        out, err = serving.communicate(timeout=100)
     assert serving.returncode == 0
     assert err == "The forge ends.\n"
     export, names = out.splitlines()

@@ -283,7 +283,7 @@ def test_a_vast_first_crawl_that_is_killed_is_not_paid_for_twice(
         )
         child = processes.Process(target=crawl_until_killed, args=(order,))
         child.start()
-        child.join(50)
+        child.join(150)
         assert child.exitcode == -signal.SIGKILL
         (repo,) = [database.crawl.known(name) for name in VAST_REPO]
         assert repo is not None
@@ -325,7 +325,7 @@ def test_killed_at_any_point_and_run_again_ends_the_same(
     )
     child = processes.Process(target=crawl_until_killed, args=(order,))
     child.start()
-    child.join(50)
+    child.join(150)
     assert child.exitcode == -signal.SIGKILL
     with open_store(url) as database:
         crawled(database, forge, Mirrors(tmp_path / "mirrors"))

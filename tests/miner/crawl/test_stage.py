@@ -515,7 +515,6 @@ class FailingStore(MemoryStore):
         raise SourceUnavailableError("the disk is full")
 
 
-@pytest.mark.timeout(20)
 def test_a_failed_store_ends_the_asking_also_where_a_place_is_kept(
     tmp_path: Path, upstream: Sequence[Node]
 ) -> None:

@@ -180,7 +180,7 @@ def test_killed_while_it_is_made_it_ends_the_same(
 ) -> None:
     (tmp_path / "sdists").symlink_to(demo.git_root.parent.parent / "sdists")
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path), str(after)], check=False, timeout=50
+        [sys.executable, "-c", KILLED, str(tmp_path), str(after)], check=False, timeout=150
     )
     assert killed.returncode == -signal.SIGKILL
     assert not list(tmp_path.glob("forge-*"))

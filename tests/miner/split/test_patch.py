@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.errors import BadItemError
@@ -442,7 +442,7 @@ def _imported(mirror: Mirror, *trees: dict[str, bytes]) -> list[str]:
     return done.output.decode().split()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(before=_TREE, after=_TREE)
 def test_any_two_trees(bare: Mirror, before: dict[str, bytes], after: dict[str, bytes]) -> None:
     base, fixed = _imported(bare, before, after)

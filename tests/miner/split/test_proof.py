@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from miner.git import Mirror
@@ -54,7 +54,7 @@ def test_most_kinds_of_text_are_plain(bare: Mirror) -> None:
         assert not is_plain(odd)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(before=CONTENT, after=CONTENT)
 def test_any_two_contents(bare: Mirror, before: bytes, after: bytes) -> None:
     if before == after:

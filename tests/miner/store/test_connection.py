@@ -197,7 +197,7 @@ def test_a_wrong_database_or_user_is_told(postgres_url: str) -> None:
 @pytest.mark.postgres
 def test_a_tie_between_transactions_is_begun_anew(postgres_url: str) -> None:
     sql = Sql(postgres_url)
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=100)
     tries: list[str] = []
 
     def lock(first: int, second: int) -> None:

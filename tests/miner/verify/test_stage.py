@@ -119,7 +119,7 @@ def test_how_many_are_due_is_told_first_and_a_try_that_failed_is_none_done(line:
 def test_no_more_trees_than_allowed_are_in_flight(line: Line) -> None:
     found = line.candidates(*range(1, 9))
     lock, now, most = threading.Lock(), [0], [0]
-    gate = threading.Barrier(2, timeout=20)
+    gate = threading.Barrier(2, timeout=100)
 
     def work(task: Task) -> Examination:
         with lock:
@@ -306,7 +306,7 @@ def test_ctrl_c_closes_the_workshop_and_frees_everything_at_once(line: Line) -> 
     workshop: FakeWorkshop
 
     def wait_for_the_end(task: Task) -> Examination:
-        assert workshop.closed.wait(20)
+        assert workshop.closed.wait(100)
         raise NO_ENGINE
 
     workshop = FakeWorkshop(answers(found) | {"o__r-2": wait_for_the_end})

@@ -17,7 +17,7 @@ from validators.errors import EngineUnavailableError
 from validators.model import Outcome
 
 MB = 1 << 20
-KILLED_WITHIN_S = 10
+KILLED_WITHIN_S = 100
 
 
 @dataclass

@@ -14,8 +14,6 @@ from validators.engines.container import DockerContainer
 from validators.engines.removal import AT_ONCE, Removals
 from validators.errors import EngineUnavailableError
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def test_who_leaves_does_not_wait_until_there_are_too_many() -> None:
     removals = Removals()
