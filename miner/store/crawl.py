@@ -136,7 +136,8 @@ class CrawlStore:
         """Keep how far back the repository is read; every row before it is stored."""
         with self._sql.write() as connection:
             repo_id = self._row_id(connection, repo)
-            new = replace(marks.newest_mark(connection, repo_id), depth=depth)
+            old = marks.newest_mark(connection, repo_id)
+            new = replace(old, depth=marks.deeper(old.depth, depth))
             marks.set_mark(self._sql, connection, repo_id, new, now=now)
 
     def advance(
@@ -149,6 +150,7 @@ class CrawlStore:
         now: datetime,
     ) -> None:
         """Move the watermark, never backwards; `watermark` and `depth` None leave theirs as it is.
+        Nor does the depth shrink: a crawl that began before another's end knows less than that.
 
         The crawl is complete: its place goes.
         """
@@ -157,7 +159,8 @@ class CrawlStore:
             marks.end_place(connection, repo_id)
             old = marks.newest_mark(connection, repo_id)
             newest = max(filter(None, (watermark, old.watermark)), default=None)
-            new = marks.Mark(watermark=newest, etag=etag, depth=depth or old.depth)
+            reached = old.depth if depth is None else marks.deeper(old.depth, depth)
+            new = marks.Mark(watermark=newest, etag=etag, depth=reached)
             marks.set_mark(self._sql, connection, repo_id, new, now=now)
 
     def record_failure(self, repo: str, *, error: str, now: datetime) -> None:

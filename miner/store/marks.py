@@ -34,6 +34,13 @@ def newest_mark(connection: Connection, repo_id: int) -> Mark:
     return Mark(watermark=row.watermark, etag=row.etag, depth=depth)
 
 
+def deeper(old: Depth, new: Depth) -> Depth:
+    """The one that goes further back; the new one when neither does."""
+    if old.back_to is not None and (new.back_to is None or old.back_to < new.back_to):
+        return old
+    return new
+
+
 def set_mark(sql: Sql, connection: Connection, repo_id: int, new: Mark, *, now: datetime) -> None:
     """Append it, unless it says what the newest one says."""
     if new == newest_mark(connection, repo_id):

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from miner.assess import SIGNALS
 from miner.cli import exits
 from miner.cli.passes import close_month
 from miner.cli.reports import end_well, reported
 from miner.cli.wiring import now
 from miner.errors import RetryableError
 from miner.model import IncompleteError, Member, Snapshot, Split, Stage, StageReport
+from miner.publish.stage import read_rows
 from miner.store import Database
 from miner.store.leases import MAX_ATTEMPTS
 from miner.verify.stage import VERIFIER_VERSION
@@ -105,7 +107,10 @@ def test_last_month_is_published_once(db: Database, last_month: datetime) -> Non
     assert report is not None
     assert report.counts == {f"{last_month:%Y-%m-%d}": 1}
     assert close_month(db, policy=QUICK) is None
-    assert [snapshot.name for snapshot in db.publish.snapshots()] == [f"{last_month:%Y-%m-%d}"]
+    (snapshot,) = db.publish.snapshots()
+    assert snapshot.name == f"{last_month:%Y-%m-%d}"
+    (row,) = read_rows(db.publish, snapshot.name)
+    assert set(row.meta["signals"]) == {signal.name for signal in SIGNALS}  # type: ignore[arg-type]  # an object
 
 
 def test_a_month_waits_for_what_another_worker_has_in_hand(

@@ -92,6 +92,10 @@ def test_how_far_back_a_repository_is_read_is_kept(database: Database) -> None:
     assert crawl.depth(repo()) == Depth(back_to=EVER)
     assert crawl.watermark(repo()) == later(days=1)
     assert crawl.depth(replace(repo(), database_id=99)) == Depth()
+    for shallow in (Depth(back_to=NOW, after="c"), Depth(after="c")):  # of a crawl begun before
+        crawl.advance(repo(), watermark=None, etag="2", depth=shallow, now=NOW)
+        crawl.deepen(repo(), shallow, now=NOW)
+        assert crawl.depth(repo()) == Depth(back_to=EVER)
 
 
 def test_failures_are_seen_in_the_status(database: Database) -> None:
