@@ -7,6 +7,7 @@ Engines        engines/  Docker, podman                  base_images.py  python:
 Environments   environment.py  recipe → environment image        install.py  the install run
                install_steps.py  its steps, and whose fault it is when one fails
                installation.py, dockerfile.py  its commands (pure)
+               locks.py  the text of a lock (pure)
                repository.py  a tree as git's only commit (pure)
                archive.py  files for a container (pure)
                certificates.py  what the machine trusts

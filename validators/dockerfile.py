@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from shlex import quote
 
-from validators import installation
+from validators import installation, locks
 from validators.engine import GUEST_UID, TREE, VENV
 from validators.errors import UnknownRecipeError
 from validators.model import ProjectInstall, Recipe
@@ -22,6 +22,7 @@ UV_VERSION = "0.13.9"
 
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _LOCK = "/opt/lock.txt"
+_TOOLS = "/opt/tools.txt"
 _LINES_A_STEP = 200  # a step is one argument of a shell, which may have 128 KiB
 _LOCAL_PATH = f"{VENV}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -75,9 +76,10 @@ def _system(recipe: Recipe) -> Iterable[str]:
     yield f"RUN id guest >/dev/null 2>&1 || useradd --uid {GUEST_UID} --create-home guest"
     if recipe.apt:
         yield f"RUN {' && '.join(installation.apt_lines(recipe))}"
+    files = f"{_LOCK} {_TOOLS}" if _tools(recipe) else _LOCK
     yield (
-        f"RUN mkdir -p {VENV} /opt/miner {TREE} && touch {_LOCK}"
-        f" && chown guest {VENV} /opt/miner {TREE} {_LOCK}"
+        f"RUN mkdir -p {VENV} /opt/miner {TREE} && touch {files}"
+        f" && chown guest {VENV} /opt/miner {TREE} {files}"
     )
 
 
@@ -99,16 +101,24 @@ def _tree(recipe: Recipe, committed_at: datetime, tag: str) -> Iterable[str]:
 
 def _environment(recipe: Recipe, lock: str) -> Iterable[str]:
     yield f"RUN {installation.venv_line(recipe)}"
-    lines = lock.splitlines()
-    for start in range(0, len(lines), _LINES_A_STEP):
-        yield _printf(lines[start : start + _LINES_A_STEP])
+    lines = locks.without_tools(lock).splitlines()
+    yield from _written(lines, _LOCK)
     if lines:
         yield f"RUN {installation.install_line(recipe, _LOCK)} --no-cache"
     for command in recipe.pre_install:
         yield f"RUN export PATH={_LOCAL_PATH} && {command}"
-    if project := installation.project_line(recipe):
+    tools = _tools(recipe)
+    yield from _written(tools, _TOOLS)
+    if project := installation.project_line(recipe, _TOOLS if tools else None):
         yield f"RUN {project} --no-cache"
     yield f"RUN {installation.compile_line()}"
+
+
+def _tools(recipe: Recipe) -> Sequence[str]:
+    """The lines that bind what builds the project, where it is built in isolation."""
+    return (
+        locks.tools_of(recipe.lock or "").splitlines() if installation.is_isolated(recipe) else ()
+    )
 
 
 def _tail(recipe: Recipe) -> Iterable[str]:
@@ -130,6 +140,8 @@ def _quoted(value: str) -> str:
     return json.dumps(value).replace("$", "\\$")
 
 
-def _printf(lines: Sequence[str]) -> str:
-    words = " \\\n    ".join(quote(line) for line in lines)
-    return f"RUN printf '%s\\n' \\\n    {words} \\\n    >> {_LOCK}"
+def _written(lines: Sequence[str], path: str) -> Iterable[str]:
+    """Steps that add lines to a file."""
+    for start in range(0, len(lines), _LINES_A_STEP):
+        words = " \\\n    ".join(quote(line) for line in lines[start : start + _LINES_A_STEP])
+        yield f"RUN printf '%s\\n' \\\n    {words} \\\n    >> {path}"

@@ -23,6 +23,7 @@ from validators.install import Install
 from validators.install_steps import StepFailedError, Steps
 from validators.languages.python.build_inputs import build_inputs, packages_of
 from validators.languages.python.interpreters import RELEASED_AT, UNTESTED
+from validators.locks import without_tools
 from validators.model import (
     BuildFailure,
     BuildSettings,
@@ -217,9 +218,10 @@ def _made(install: Install, shelf: _Shelf, patches: Sequence[bytes]) -> Environm
     locked = recipe.with_lock(install.lock(patches))
     if recipe.lock is None and (found := shelf.find(locked)):
         return found
-    number = locked.lock.count("==") if locked.lock else 0
+    number = without_tools(locked.lock or "").count("==")
     install.progress(f"installing {counted(number, 'package')}")
     installed = install.finish(locked.lock or "")
+    locked = recipe.with_lock(installed.lock)
     own = not _is_shareable(locked, installed.generated)
     key = shelf.key(locked, maker=shelf.maker, own=own)
     install.seal()

@@ -1,19 +1,20 @@
 """One install run: the lines of `installation.py` in a container, in order and side by side."""
 
-import re
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from shlex import quote
 
-from validators import installation
+from validators import installation, locks
 from validators.archive import guests_members, pack
 from validators.engine import KEPT, TREE, VENV, Progress
-from validators.install_steps import StepFailedError, Steps, is_of_room, left
+from validators.install_steps import StepFailedError, Steps, blame_machine, is_of_room, left
+from validators.languages.python import failures
 from validators.languages.python.ahead import folders_before
 from validators.languages.python.as_of import fallback, past_fallback, pytest_of
 from validators.languages.python.build_inputs import declare_dependencies
+from validators.languages.python.build_tools import build_tools
 from validators.languages.python.requirement_files import from_elsewhere
 from validators.model import (
     BuildFailure,
@@ -31,14 +32,18 @@ _ASIDE = f"{SCRATCH}/aside"
 _WANTED = f"{SCRATCH}/requirements.in"
 _LOCK = f"{SCRATCH}/lock.txt"
 _YOUNGER = f"{SCRATCH}/younger.txt"
+_TOOLS_WANTED = f"{SCRATCH}/tools.in"
+_TOOLS = f"{SCRATCH}/tools.txt"
 _READ_MB = 64
 _GUESTS_PARTS = 2  # of the last step: the project, and what is done about it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """What is in an environment: its freeze, and the paths that the install left in the tree."""
+    """What is in an environment: its freeze, the paths that the install left in the tree, and the
+    lock that all of it was made of."""
 
+    lock: str
     packages: tuple[str, ...]
     generated: tuple[str, ...]
 
@@ -68,12 +73,23 @@ class Install:
         """The lock: the recipe's own, else what its requirements resolve to as of its date."""
         if self.recipe.lock is not None:
             return self.recipe.lock
+        if not installation.is_isolated(self.recipe):
+            return self._resolved(patches)
+        wanted = "".join(f"{line}\n" for line in build_tools(read_tree(self.tree)))
+        self.steps.put("resolve", SCRATCH, pack({"tools.in": wanted.encode()}))
+        with self.steps.meanwhile(self._resolve_tools) as resolved:
+            lock = self._resolved(patches)
+        packed = self.steps.container.get(_TOOLS, limit_mb=_READ_MB) if resolved.result() else None
+        tools = None if packed is None else _only_text(packed)
+        return locks.with_tools(lock, tools or "")
+
+    def _resolved(self, patches: Sequence[bytes]) -> str:
         before = self._resolve(TREE)
         if not any(map(declare_dependencies, patches)) or not self._apply(patches):
             return before
         # what the fix needs, and what only the tree before it needed
         after = self._resolve(_AFTER, preferred=before)
-        gone = _pins_missing(before, after)
+        gone = locks.pins_missing(before, after)
         return self._resolve(_AFTER, extra=gone, preferred=after) if gone else after
 
     def finish(self, lock: str) -> Installed:
@@ -82,55 +98,82 @@ class Install:
         An isolated build needs nothing of the lock, so it goes on beside that. A build that failed
         there is made again: what counts is what it says with the lock in place.
         """
-        with self.steps.meanwhile(self._build_ahead) as built:
-            if lock.strip():
+        tools = self._put_tools(lock)
+        with self.steps.meanwhile(lambda: self._build_ahead(tools)) as built:
+            if pins := locks.without_tools(lock).strip():
                 line = installation.install_line(self.recipe, "-")
-                self.steps.guests("install", line, stdin=lock.encode())
+                self.steps.guests("install", line, stdin=f"{pins}\n".encode())
             for line in self.recipe.pre_install:
                 self.steps.guests("pre_install", line)
             with self.steps.meanwhile(self._compile) as compiled:
-                return self._with_project(compiled, built=built.result())
+                return self._with_project(lock, tools, compiled, built=built.result())
 
     def seal(self) -> None:
         """Hand the environment to root: no run may change it."""
         self.steps.last("finish", f"chown -R root:root {VENV} {KEPT}", root=True)
 
-    def _build_ahead(self) -> bool:
+    def _put_tools(self, lock: str) -> str | None:
+        """The file of the lock's tools in the container; None where it has none."""
+        tools = locks.tools_of(lock)
+        if not tools or not installation.is_isolated(self.recipe):
+            return None
+        self.steps.put("project", SCRATCH, pack({"tools.txt": tools.encode()}))
+        return _TOOLS
+
+    def _build_ahead(self, tools: str | None) -> bool:
         """Build the project, where it needs nothing else; whether the installer has it now."""
         recipe = self.recipe
-        alone = recipe.build_requirements or recipe.pre_install
-        if recipe.project_install is ProjectInstall.NONE or alone:
+        if not installation.is_isolated(recipe) or recipe.pre_install:
             return False
         folders = folders_before(read_tree(self.tree))
         if folders is None:
             return False
         made = [f"mkdir -p {quote(folder)}" for folder in folders]
-        line = "; ".join([*made, installation.ahead_line(recipe, _ASIDE)])
+        line = "; ".join([*made, installation.ahead_line(recipe, _ASIDE, tools)])
         return self.steps.aside("ahead", line, step="project")
 
     def _compile(self) -> bool:
         return self.steps.aside("finish", installation.compile_line(), step="finish")
 
-    def _with_project(self, compiled: "Future[bool]", *, built: bool) -> Installed:
+    def _with_project(
+        self, lock: str, tools: str | None, compiled: "Future[bool]", *, built: bool
+    ) -> Installed:
         """Install the project, and see what all of it comes to."""
-        recipe = self.recipe
-        project = installation.built_line(recipe) if built else installation.project_line(recipe)
-        tail = [installation.bare_metadata_line(), f"cd {TREE} && {installation.generated_line()}"]
-        if recipe.project_install is ProjectInstall.PLAIN:
+        if self.recipe.project_install is ProjectInstall.PLAIN:
             compiled.result()  # two at once would be in each other's way
-            tail.insert(0, installation.compile_line())
-        look = installation.listing_line(), installation.freeze_line()
-        script = installation.in_turn(project or "true", "; ".join(tail), *look)
-        outcome = self.steps.exec("project", script, timeout_s=recipe.timeout_s)
+        outcome = self._installed(tools, built=built)
+        if tools is not None and self.recipe.lock is None and _excludes_tools(outcome):
+            lock = locks.without_tools(lock)
+            outcome = self._installed(None, built=False)
         ended = outcome.output.count(b"\0")
         if ended < _GUESTS_PARTS:
             self.steps.judged("project" if ended == 0 else "finish", outcome)
         left(outcome, "finish")
         kept, _, frozen = outcome.output.rpartition(b"\0")
         return Installed(
+            lock=lock,
             packages=tuple(sorted(_packages(frozen.decode("utf-8", "replace")))),
             generated=tuple(kept.rpartition(b"\0")[2].decode("utf-8", "replace").splitlines()),
         )
+
+    def _installed(self, tools: str | None, *, built: bool) -> Outcome:
+        """The last step, in parts with zero bytes between them."""
+        recipe = self.recipe
+        line = installation.built_line if built else installation.project_line
+        tail = [installation.bare_metadata_line(), f"cd {TREE} && {installation.generated_line()}"]
+        if recipe.project_install is ProjectInstall.PLAIN:
+            tail.insert(0, installation.compile_line())
+        look = installation.listing_line(), installation.freeze_line()
+        script = installation.in_turn(line(recipe, tools) or "true", "; ".join(tail), *look)
+        return self.steps.exec("project", script, timeout_s=recipe.timeout_s)
+
+    def _resolve_tools(self) -> bool:
+        """Whether there are versions of what builds the project; where not, its build tells why."""
+        line = installation.tools_line(self.recipe, _TOOLS_WANTED, _TOOLS)
+        outcome = self.steps.exec("resolve", line, timeout_s=self.recipe.timeout_s)
+        if not outcome.ok:
+            blame_machine(outcome)
+        return outcome.ok
 
     def _resolve(self, tree: str, *, extra: Sequence[str] = (), preferred: str = "") -> str:
         """`preferred` is what stands in the lock that is written again: uv prefers its versions."""
@@ -192,9 +235,9 @@ class Install:
         written = _only_text(packed)
         if written is None:  # builds of packages ran, and may write there
             raise StepFailedError(_failure("resolve", FailureClass.OTHER, "the lock is no text"))
-        if addresses := installation.addresses(written):
+        if addresses := locks.addresses(written):
             raise StepFailedError(_failure("resolve", FailureClass.OUTSIDE_TREE, addresses[0]))
-        return installation.without_project(written)
+        return locks.without_project(written)
 
     def _apply(self, patches: Sequence[bytes]) -> bool:
         """Make the tree with the patches beside the tree; False when they do not apply."""
@@ -215,6 +258,13 @@ def _failure(step: str, failure_class: FailureClass, detail: str) -> BuildFailur
     return BuildFailure(outcome=outcome, failure_class=failure_class, detail=detail, step=step)
 
 
+def _excludes_tools(outcome: Outcome) -> bool:
+    """Whether the build asked for other versions of its tools, which its files did not say."""
+    failed = not outcome.ok and not outcome.timed_out and b"\0" not in outcome.output
+    known = failed and failures.classify("project", outcome).failure_class
+    return known is FailureClass.NO_MATCHING_VERSION
+
+
 def _only_text(packed: bytes) -> str | None:
     """The text of the one file in a tar; None when it is something else."""
     try:
@@ -222,16 +272,6 @@ def _only_text(packed: bytes) -> str | None:
         return None if content is None else content.decode()
     except (tarfile.TarError, UnicodeDecodeError):
         return None
-
-
-def _pins_missing(lock: str, newer: str) -> Sequence[str]:
-    """`name==version` of what `lock` holds and `newer` does not."""
-    kept = _pins(newer)
-    return tuple(f"{name}=={pin}" for name, pin in _pins(lock).items() if name not in kept)
-
-
-def _pins(lock: str) -> Mapping[str, str]:
-    return dict(re.findall(r"^([A-Za-z0-9][\w.-]*)==([^\s;\\]+)", lock, re.MULTILINE))
 
 
 def _packages(frozen: str) -> Sequence[str]:

@@ -74,12 +74,7 @@ class Steps:
         """Raise for what the guest failed, or the index."""
         if outcome.ok:
             return outcome
-        said = failures.own_words(outcome.output)
-        fault = infra.cause(said)
-        if fault is not None and not failures.is_of_an_address(said):
-            raise EngineUnavailableError(infra.sentence(fault))
-        if failures.lacks_dates(said):
-            raise EngineUnavailableError(_NO_DATES)
+        blame_machine(outcome)
         raise StepFailedError(failures.classify(step, outcome))
 
     def exec(
@@ -137,6 +132,16 @@ class Steps:
         if outcome.timed_out:
             raise StepFailedError(failures.classify(step, outcome))
         return outcome.ok
+
+
+def blame_machine(outcome: Outcome) -> None:
+    """Raise for what failed for want of an index."""
+    said = failures.own_words(outcome.output)
+    fault = infra.cause(said)
+    if fault is not None and not failures.is_of_an_address(said):
+        raise EngineUnavailableError(infra.sentence(fault))
+    if failures.lacks_dates(said):
+        raise EngineUnavailableError(_NO_DATES)
 
 
 def left(outcome: Outcome, step: str) -> Outcome:

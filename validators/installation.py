@@ -70,9 +70,17 @@ def resolve_line(recipe: Recipe, requirements: str, lock: str, *, tree: str = TR
     in `tree`, into the file `lock`, as of the date."""
     named = filter(None, map(_GROUP.fullmatch, recipe.requirements))
     groups = "".join(f"--group {quote(f'{tree}/pyproject.toml:{each[1]}')} " for each in named)
+    return _compile(f"{_dates(recipe)}{groups}", requirements, lock)
+
+
+def tools_line(recipe: Recipe, requirements: str, lock: str) -> str:
+    """The shell line that resolves what builds the project, as of the date."""
+    return _compile(_dates(recipe), requirements, lock)
+
+
+def _compile(options: str, requirements: str, lock: str) -> str:
     return (
-        f"uv pip compile --no-config --no-sources --python {_PYTHON} {_dates(recipe)}{groups}"
-        "--generate-hashes"
+        f"uv pip compile --no-config --no-sources --python {_PYTHON} {options}--generate-hashes"
         f" --no-header --no-annotate --no-emit-index-url --output-file {lock} {requirements}"
         " >/dev/null"  # it prints the lock as well; its warnings are wanted
     )
@@ -86,33 +94,40 @@ def install_line(recipe: Recipe, lock: str) -> str:
     )
 
 
-def project_line(recipe: Recipe) -> str | None:
+def is_isolated(recipe: Recipe) -> bool:
+    """Whether the project is built apart from its environment, with tools of its own."""
+    return recipe.project_install is not ProjectInstall.NONE and not recipe.build_requirements
+
+
+def project_line(recipe: Recipe, tools: str | None = None) -> str | None:
     """The shell line that installs the project itself, without its dependencies.
 
-    With build requirements of the recipe's own, they are in the environment and build it there.
+    With build requirements of the recipe's own, they are in the environment and build it there;
+    else with the versions of the file `tools`, or those of the date.
     """
     if recipe.project_install is ProjectInstall.NONE:
         return None
     isolation = "--no-build-isolation " if recipe.build_requirements else ""
-    return f"{_project(recipe, _PYTHON)} {isolation}{_source(recipe)}"
+    return f"{_project(recipe, _PYTHON, tools)} {isolation}{_source(recipe)}"
 
 
-def ahead_line(recipe: Recipe, folder: str) -> str:
+def ahead_line(recipe: Recipe, folder: str, tools: str | None = None) -> str:
     """The shell line that builds the project in isolation, and installs it in `folder` only.
 
     The installer remembers the build: that is what it is for, while the lock is being installed.
     """
     python = f"{folder}/bin/python"
-    return f"{venv_line(recipe, folder)} && {_project(recipe, python)} {_source(recipe)}"
+    return f"{venv_line(recipe, folder)} && {_project(recipe, python, tools)} {_source(recipe)}"
 
 
-def built_line(recipe: Recipe) -> str:
+def built_line(recipe: Recipe, tools: str | None = None) -> str:
     """The shell line that installs the project as `ahead_line` built it.
 
     What stands in a file of requirements is built only when it changed since; what is named in the
     command, always.
     """
-    return f"printf '%s\\n' {quote(_source(recipe))} | {_project(recipe, _PYTHON)} -r -"
+    project = _project(recipe, _PYTHON, tools)
+    return f"printf '%s\\n' {quote(_source(recipe))} | {project} -r -"
 
 
 def compile_line() -> str:
@@ -203,21 +218,6 @@ def requirement_paths(recipe: Recipe) -> Sequence[str]:
     return tuple(normpath(match.group(2)).removeprefix(f"{TREE}/") for match in named)
 
 
-def addresses(lock: str) -> Sequence[str]:
-    """The lines of a lock that name a repository in place of a file, of which there is no hash."""
-    return re.findall(r"^\S+\s*@\s*\w+\+\S+", lock, re.MULTILINE)
-
-
-def without_project(lock: str) -> str:
-    """A lock without the line that stands for the project, which has no hash."""
-    kept = [
-        line
-        for line in lock.splitlines()
-        if not re.match(r"(-e\s|\.|/|file:)|\S+\s*@\s*file:", line)
-    ]
-    return "".join(f"{line}\n" for line in kept)
-
-
 def _absolute(line: str, tree: str) -> str:
     if match := _LOCAL.fullmatch(line):
         return f"{tree}{match.group(1) or ''}{match.group(2) or ''}"
@@ -230,9 +230,10 @@ def _absolute(line: str, tree: str) -> str:
     return line
 
 
-def _project(recipe: Recipe, python: str) -> str:
+def _project(recipe: Recipe, python: str, tools: str | None) -> str:
     options = "-q --no-config --no-sources"
-    return f"uv pip install {options} --python {python} {_dates(recipe)}--no-deps"
+    bound = "" if tools is None else f" --build-constraints {tools}"
+    return f"uv pip install {options} --python {python} {_dates(recipe)}--no-deps{bound}"
 
 
 def _source(recipe: Recipe) -> str:

@@ -33,6 +33,7 @@ class FakeInstallContainer:
 
     answer: Answer
     younger: bytes = LOCK.encode()
+    tools: bytes = b""
     lines: list[str] = field(default_factory=list)
     fed: dict[str, bytes] = field(default_factory=dict)  # shell line → its standard input
     files: dict[str, bytes] = field(default_factory=dict)
@@ -52,7 +53,7 @@ class FakeInstallContainer:
     ) -> Outcome:
         self.lines.append(command[-1])
         self.fed[command[-1]] = stdin or b""
-        if "pip compile" in command[-1]:
+        if "pip compile" in command[-1] and "tools.in" not in command[-1]:
             wanted = self.files["/tmp/miner/requirements.in"].decode()
             said = self.answer(f"{command[-1]}\n{wanted}")
             return said or DONE
@@ -76,7 +77,8 @@ class FakeInstallContainer:
 
     def get(self, path: str, *, limit_mb: int = 64, only: str = "*") -> bytes | None:
         buffer = io.BytesIO()
-        content = self.younger if path.endswith("younger.txt") else self.lock
+        others = {"younger.txt": self.younger, "tools.txt": self.tools}
+        content = others.get(path.rpartition("/")[2], self.lock)
         with tarfile.open(fileobj=buffer, mode="w") as archive:
             member = tarfile.TarInfo(path.rpartition("/")[2])
             member.size = len(content)
@@ -95,12 +97,13 @@ class FakeInstallContainer:
 class InstallingEngine(FakeEngine):
     """Base images of every Python are there; installs answer by `answer`, runs by `scripts`.
 
-    `younger` is the lock with what pytest needs a year younger.
+    `younger` is the lock with what pytest needs a year younger, `tools` that of what builds.
     """
 
     answer: Answer = silent
     lock: bytes = LOCK.encode()
     younger: bytes = LOCK.encode()
+    tools: bytes = b""
     cached: list[str | None] = field(default_factory=list)
     installs: list[FakeInstallContainer] = field(default_factory=list)
     made: dict[str, Image] = field(default_factory=dict)
@@ -116,7 +119,9 @@ class InstallingEngine(FakeEngine):
         kit: bytes = b"",
     ) -> Iterator[FakeInstallContainer]:
         self.cached.append(cache)
-        container = FakeInstallContainer(self.answer, lock=self.lock, younger=self.younger)
+        container = FakeInstallContainer(
+            self.answer, lock=self.lock, younger=self.younger, tools=self.tools
+        )
         self.installs.append(container)
         yield container
         if container.labels:

@@ -2,6 +2,7 @@
 
 import io
 import tarfile
+import zipfile
 from collections.abc import Mapping
 
 from validators.certificates import system_certificates
@@ -36,3 +37,30 @@ def sample_tar(files: Mapping[str, bytes]) -> bytes:
             member.size, member.mode = len(content), 0o644
             tar.addfile(member, io.BytesIO(content))
     return buffer.getvalue()
+
+
+def thing_wheel(version: str, says: str) -> bytes:
+    """A distribution called thing. Always the same bytes for the same words."""
+    info = f"thing-{version}.dist-info"
+    files = {
+        "thing.py": f"SAYS = {says!r}\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: thing\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": "".join(f"{name},,\n" for name in ("thing.py", f"{info}/METADATA")),
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as wheel:
+        for name, text in files.items():
+            wheel.writestr(zipfile.ZipInfo(name, (2024, 1, 1, 0, 0, 0)), text)
+    return packed.getvalue()
+
+
+def thing_index(wheels: Mapping[str, bytes]) -> Mapping[str, bytes]:
+    """A tree's files with a package index in it that has these versions of thing, and no more."""
+    names = {version: f"thing-{version}-py3-none-any.whl" for version in wheels}
+    page = "".join(f'<a href="{name}">{name}</a>\n' for name in names.values())
+    files = {f"index/thing/{names[version]}": wheel for version, wheel in wheels.items()}
+    return {**files, "index/thing/index.html": page.encode(), "tests/test_a.py": b"\n"}
+
+
+THING = thing_wheel("1.0", "first")

@@ -13,7 +13,7 @@ import pytest
 
 from tests.real_engine import HERE, remove_tag, trusting_base
 from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
-from validators import installation
+from validators import installation, locks
 from validators.dockerfile import UV_VERSION, dockerfile
 from validators.engines import connect
 from validators.environment import build_environment
@@ -53,6 +53,23 @@ def test_it_says_all_of_the_recipe() -> None:
         "python -m pytest",
     ):
         assert said in text
+
+
+def test_what_builds_the_project_is_bound_to_the_tools_of_the_lock() -> None:
+    digest = "0" * 64
+    lock = locks.with_tools(str(RECIPE.lock), f"wheel==1 \\\n    --hash=sha256:{digest}\n")
+    text = dockerfile(replace(RECIPE, lock=lock), base="b")
+    assert f"'wheel==1 --hash=sha256:{digest}' \\\n    >> /opt/tools.txt\n" in text
+    assert "chown guest /opt/venv /opt/miner /testbed /opt/lock.txt /opt/tools.txt\n" in text
+    assert text.count("--build-constraints /opt/tools.txt -e /testbed --no-cache") == 1
+    assert "#" not in text.partition(">> /opt/lock.txt")[0].rpartition("RUN printf")[2]
+
+
+def test_a_lock_without_tools_and_a_build_in_the_environment_bind_nothing() -> None:
+    lock = locks.with_tools(str(RECIPE.lock), "wheel==1\n")
+    inside = replace(RECIPE, build_requirements=("setuptools",))
+    assert dockerfile(replace(inside, lock=lock), base="b") == dockerfile(inside, base="b")
+    assert "tools.txt" not in dockerfile(RECIPE, base="b")
 
 
 def test_it_is_classic_and_of_no_machine() -> None:

@@ -2,7 +2,6 @@
 
 import io
 import tarfile
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,7 +10,14 @@ import pytest
 
 from tests.fakes.installs import LOCK, InstallingEngine, silent
 from tests.real_engine import HERE
-from tests.validators.samples import CA_BUNDLE, SAMPLE, sample_tar
+from tests.validators.samples import (
+    CA_BUNDLE,
+    SAMPLE,
+    THING,
+    sample_tar,
+    thing_index,
+    thing_wheel,
+)
 from validators.engine import TREE, VENV, ContainerEngine
 from validators.engines import connect
 from validators.environment import (
@@ -170,11 +176,17 @@ def test_a_lock_is_installed_and_nothing_is_resolved() -> None:
     assert given == [LOCK.encode()]
 
 
+def _resolved(engine: InstallingEngine) -> list[str]:
+    """The lines that resolve what is in the environment."""
+    lines = engine.installs[0].lines
+    return [line for line in lines if "pip compile" in line and "requirements.in" in line]
+
+
 def test_what_a_patch_adds_to_the_manifests_is_resolved_too() -> None:
     engine = InstallingEngine(scripts=())
     patch = b"--- a/pyproject.toml\n+++ b/pyproject.toml\n@@ -1 +1 @@\n-a\n+b\n"
     _scripted(engine, replace(RECIPE, lock=None), patches=(b"", patch))
-    assert sum("pip compile" in line for line in engine.installs[0].lines) == 2
+    assert len(_resolved(engine)) == 2
     assert any("git worktree add" in line for line in engine.installs[0].lines)
 
 
@@ -202,7 +214,7 @@ def test_a_file_that_names_another_index_is_a_failure_with_its_name(line: str) -
     built = _scripted(engine, recipe, tree=_tree(files))
     assert isinstance(built, BuildFailure)
     assert (built.failure_class, built.detail) == (FailureClass.OUTSIDE_TREE, option.decode())
-    assert not any("pip compile" in each for each in engine.installs[0].lines)
+    assert not _resolved(engine)
 
 
 def test_a_repository_that_a_package_is_taken_from_is_a_failure_with_its_name() -> None:
@@ -488,39 +500,12 @@ def _real(
     )
 
 
-def _wheel(version: str, says: str) -> bytes:
-    """A distribution called thing. Always the same bytes for the same words."""
-    info = f"thing-{version}.dist-info"
-    files = {
-        "thing.py": f"SAYS = {says!r}\n",
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: thing\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{info}/RECORD": "".join(f"{name},,\n" for name in ("thing.py", f"{info}/METADATA")),
-    }
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as wheel:
-        for name, text in files.items():
-            wheel.writestr(zipfile.ZipInfo(name, (2024, 1, 1, 0, 0, 0)), text)
-    return packed.getvalue()
-
-
-def _indexed(wheels: Mapping[str, bytes]) -> Tree:
-    """A tree that holds a package index with these versions of thing: no other is asked."""
-    names = {version: f"thing-{version}-py3-none-any.whl" for version in wheels}
-    page = "".join(f'<a href="{name}">{name}</a>\n' for name in names.values())
-    files = {f"index/thing/{names[version]}": wheel for version, wheel in wheels.items()}
-    return _tree({**files, "index/thing/index.html": page.encode(), "tests/test_a.py": b"\n"})
-
-
-THING = _wheel("1.0", "first")
-
-
 def _of_index(
     engine: ContainerEngine, wheels: Mapping[str, bytes], lock: str | None = None
 ) -> Environment | BuildFailure:
     """An environment of thing, made anew from an empty cache, and removed again."""
     made = build_environment(
-        _indexed(wheels),
+        _tree(thing_index(wheels)),
         Recipe(
             language="python",
             python="3.12",
@@ -556,7 +541,7 @@ def thing_lock(engine: ContainerEngine) -> str:
 def test_a_lock_gives_its_packages_when_the_index_has_newer_ones(
     engine: ContainerEngine, thing_lock: str
 ) -> None:
-    later = {"1.0": THING, "1.1": _wheel("1.1", "second")}
+    later = {"1.0": THING, "1.1": thing_wheel("1.1", "second")}
     anew = _of_index(engine, later)
     assert isinstance(anew, Environment), anew
     assert anew.packages == ("thing==1.1",)  # so the index did change
@@ -570,7 +555,7 @@ def test_a_lock_gives_its_packages_when_the_index_has_newer_ones(
 def test_a_version_of_the_lock_that_is_gone_is_named(
     engine: ContainerEngine, thing_lock: str
 ) -> None:
-    failed = _of_index(engine, {"1.1": _wheel("1.1", "second")}, thing_lock)
+    failed = _of_index(engine, {"1.1": thing_wheel("1.1", "second")}, thing_lock)
     assert isinstance(failed, BuildFailure), failed
     assert (failed.step, failed.failure_class) == ("install", FailureClass.NO_MATCHING_VERSION)
     assert "thing" in failed.detail
@@ -581,7 +566,7 @@ def test_a_version_of_the_lock_that_is_gone_is_named(
 def test_another_file_under_the_name_of_the_lock_is_refused(
     engine: ContainerEngine, thing_lock: str
 ) -> None:
-    failed = _of_index(engine, {"1.0": _wheel("1.0", "another")}, thing_lock)
+    failed = _of_index(engine, {"1.0": thing_wheel("1.0", "another")}, thing_lock)
     assert isinstance(failed, BuildFailure), failed
     assert failed.step == "install"
     assert b"hash" in failed.outcome.output.lower()

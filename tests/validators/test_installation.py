@@ -9,7 +9,7 @@ from shlex import quote
 
 import pytest
 
-from validators import installation
+from validators import installation, locks
 from validators.engine import VENV
 from validators.model import ProjectInstall, Recipe, Tree
 
@@ -71,12 +71,12 @@ def test_the_project_is_installed_as_the_recipe_says() -> None:
 )
 def test_the_project_is_no_part_of_its_lock(line: str) -> None:
     lock = f"{line}\npytest==8.0 \\\n    --hash=sha256:00\n"
-    assert installation.without_project(lock) == "pytest==8.0 \\\n    --hash=sha256:00\n"
+    assert locks.without_project(lock) == "pytest==8.0 \\\n    --hash=sha256:00\n"
 
 
 def test_what_a_lock_takes_from_repositories_is_told() -> None:
     lock = "a==1 \\\n    --hash=sha256:00\nb @ git+https://x.invalid/b@1f\nc @ https://x.invalid/c.zip\n"
-    assert installation.addresses(lock) == ["b @ git+https://x.invalid/b@1f"]
+    assert locks.addresses(lock) == ["b @ git+https://x.invalid/b@1f"]
 
 
 def test_files_of_requirements_are_told_relative_to_the_tree() -> None:

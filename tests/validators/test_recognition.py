@@ -41,7 +41,8 @@ WORDS = replace(
     cutoff_exempt=(("ruamel.yaml", datetime(2024, 1, 1, tzinfo=UTC)),),
     lock=f"# by hand\na-b[c]==1.0 \\\n    --hash=sha256:{64 * 'a'} \\\n"
     f"    --hash=sha256:{64 * 'b'}\n"
-    f"    # via x\nc==2!1.0+local ; python_version > '3' --hash=sha512:{128 * 'c'}\n",
+    f"    # via x\nc==2!1.0+local ; python_version > '3' --hash=sha512:{128 * 'c'}\n"
+    f"#: wheel==1 --hash=sha256:{64 * 'd'}\n",
 )
 
 
