@@ -23,7 +23,7 @@ LAST_PKG_RESOURCES = datetime(2026, 2, 8, tzinfo=UTC)
 _ATOMICWRITES_REUPLOADED = datetime(2022, 7, 8, tzinfo=UTC)
 _AFTER_REUPLOAD = datetime(2022, 12, 31, tzinfo=UTC)
 """All files of atomicwrites were uploaded anew in July 2022. By their dates no pytest from 3.6 to
-5.3 could be installed before, and a resolver falls back to an ancient one without a word."""
+5.2 could be installed before, and a resolver falls back to an ancient one without a word."""
 
 _OLD_PYTEST = datetime(2018, 7, 1, tzinfo=UTC)
 _REPORTING_PYTEST = datetime(2019, 6, 1, tzinfo=UTC)
