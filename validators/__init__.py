@@ -29,6 +29,7 @@ Grades         evaluation.py  model patch → Grade         restoration.py  what
                preparation.py, surroundings.py  what is known of the trees (pure)
                shadowing.py  what hides other modules (pure)
                naming.py, configured.py  what options, variables and settings name (pure)
+               support.py  what tests rest on that is no test (pure)
                required.py  where the required tests are (pure)
                sections.py  parts of shared configuration (pure)
                grade_scripts.py, putting_back.py  and how  planted.py  what a build may not leave

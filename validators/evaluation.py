@@ -14,8 +14,9 @@ from validators import grading
 from validators.engine import TREE, Container, ContainerEngine, Progress, Talk
 from validators.errors import EngineUnavailableError
 from validators.grade_scripts import PATCHING, SHOWN, grading_scripts, patches_tar
-from validators.guarded import guarded_paths
+from validators.guarded import Guards, closed_folders, guarded_paths
 from validators.invocation import Invocation, invocation
+from validators.languages import LANGUAGES
 from validators.model import (
     Environment,
     Flaw,
@@ -45,11 +46,12 @@ from validators.run import (
     test_script,
 )
 from validators.selection import selected
-from validators.suspicion import flags
+from validators.support import leaned_on, modules_of_examples
+from validators.suspicion import flags, moves
 from validators.testimony import tail
 from validators.worktree import PATCH_FAILED, TALK, kit_tar, talk_script
 
-GRADER_VERSION = 14
+GRADER_VERSION = 15
 """Part of every cache key of a grade: raised with every change by which some patch could get
 another grade."""
 
@@ -134,7 +136,10 @@ def _tried(
         talk,
         todo,
         trees=prepared.trees,
-        guarded=guarded_paths(surroundings),
+        guards=Guards(
+            paths=guarded_paths(surroundings),
+            closed=closed_folders(surroundings) if environment.recipe.build_cmd is None else (),
+        ),
         mark=_end(attempt.marker).encode(),
     )
     if isinstance(restored, Outcome):
@@ -146,14 +151,23 @@ def _tried(
     ran = looked_after(ran, container)
     undone = {*todo.remove, *todo.restore}
     undone |= {p for p in touched_paths(prepared.added) if is_kept(p, surroundings)}
-    means = flags(prepared.added, task.patch, dropped=tuple(undone), early=surroundings.runs_early)
+    gone = tuple(undone)
+    means = {*flags(prepared.added, task.patch, dropped=gone, early=surroundings.runs_early)}
+    if moved:
+        means.add("modules")
+    support = leaned_on(prepared, surroundings, touched_paths(prepared.added))
+    if support:
+        means.add("test_support")
+    if ran.refilled and moves(prepared.added, task.patch, dropped=gone):
+        means.add("files_of_tests")
     return replace(
         ran,
-        flags=tuple(sorted({*ran.flags, *means, *(("modules",) if moved else ())})),
+        flags=tuple(sorted({*ran.flags, *means})),
         notes=(
             *_method_notes(prepared),
             *restored.notes,
             *todo.notes,
+            *(f"changed by the patch: {path}, on which tests rest" for path in sorted(support)),
             *(f"tests are imported from {folder}, which was a package" for folder in moved),
             *ran.notes,
         ),
@@ -168,6 +182,11 @@ def _kit(attempt: _Attempt) -> bytes:
             patches=attempt.patches,
             marker=marker,
             configurations=configurations(attempt.environment.recipe, call.selection),
+            fixed=touched_paths(attempt.task.patch),
+            examples=modules_of_examples(
+                (*attempt.task.fail_to_pass, *attempt.task.pass_to_pass),
+                LANGUAGES[attempt.environment.recipe.language],
+            ),
         ),
         "test.sh": test_script(call),
         "talk.sh": talk_script("prepare.sh", "restore.sh", env=call.env, mark=_end(marker)),

@@ -32,13 +32,18 @@ NOT_PLAIN = 45
 CODE = (".py", ".ini", ".toml", ".pth")
 """Files of which `SEAL` looks at the content."""
 
+BYTECODE = "__pycache__"
+FOLDER = "/."
+"""How paths end that name folders: what is sealed of one is itself, not what lies in it."""
+
 SEALED = "//sealed"
 """What `SEAL` prints before, between and after its parts; no path looks like that."""
 
 SEAL = r"""
 # Defines `seal`: reads paths from standard input, each ended by NUL. Prints SHA-256, two spaces and
-# path of the CODE among them, then last change, number and path of the same, then one sum of the
-# changes and numbers of the others. What is not there is not in the list.
+# path of the CODE among them, then last change, number, last change of the content and path of the
+# same and of folders, then one sum of the changes and numbers of the others. What is not there is
+# not in the list.
 seal() {
     local path code=() plain=() others=()
     while IFS= read -r -d '' path; do
@@ -46,13 +51,14 @@ seal() {
             SUFFIXES)
                 code+=("$path")
                 if [ -f "$path" ] && [ ! -L "$path" ]; then plain+=("$path"); fi ;;
+            FOLDERS) code+=("$path") ;;
             *) others+=("$path") ;;
         esac
     done
     printf 'MARK\0'
     listed sha256sum -z -- "${plain[@]}"
     printf 'MARK\0'
-    listed stat --printf='%z|%i|%n\0' -- "${code[@]}"
+    listed stat --printf='%z|%i|%y|%n\0' -- "${code[@]}"
     printf 'MARK\0'
     listed stat --printf='%z|%i|%n\0' -- "${others[@]}" | sha256sum
     printf 'MARK\0'
@@ -66,7 +72,21 @@ listed() {
     done
     [ $# = 0 ] || printf '%s\0' "$@" | xargs -0 "${command[@]}" 2>/dev/null || true
 }
-""".replace("SUFFIXES", " | ".join(f"*{suffix}" for suffix in CODE)).replace("MARK", SEALED)
+"""
+SEAL = SEAL.replace("SUFFIXES", " | ".join(f"*{suffix}" for suffix in CODE))
+SEAL = SEAL.replace("FOLDERS", f"*{FOLDER} | {BYTECODE} | */{BYTECODE}").replace("MARK", SEALED)
+
+CLOSE = r"""
+# Defines `close`: reads paths of folders for bytecode, each ended by NUL, and makes each anew,
+# empty, and such that nobody writes into it without a trace. Where that does not go, Python cannot.
+close() {
+    local paths=()
+    mapfile -d '' -t paths
+    [ ${#paths[@]} -gt 0 ] || return 0
+    printf './%s\0' "${paths[@]}" | xargs -0 rm -rf -- 2>/dev/null || true
+    printf './%s\0' "${paths[@]}" | xargs -0 mkdir -m 0555 -- 2>/dev/null || true
+}
+"""
 
 _ASIDE = "/tmp/miner-aside"  # noqa: S108 - inside a container
 """Where a grade's patches and the final state's objects lie until the tests are put back.
@@ -74,11 +94,27 @@ _ASIDE = "/tmp/miner-aside"  # noqa: S108 - inside a container
 Nothing of the fix may be left for the code under test to read.
 """
 
+_TESTING = (
+    r"^(import|from) +(_?pytest|hypothesis|nose)\b|^import +unittest *$"
+    r"|^from +unittest(\.case)? +import +([^m]|m[^o])"
+)
+"""How a module begins that is for tests; `unittest.mock` is used by programs too."""
+
+_NO_DATA = "*.py? | *.c | *.cc | *.cpp | *.h | *.rs | *.md | *.rst | *.lock"
+_DATA = 20
+_TEXT = 1 << 20
+
 _WITH_FINAL = f"export GIT_ALTERNATE_OBJECT_DIRECTORIES={_ASIDE}/objects\n"
 
 
 def grading_scripts(
-    tree: Tree, *, patches: bytes, marker: str, configurations: Sequence[str]
+    tree: Tree,
+    *,
+    patches: bytes,
+    marker: str,
+    configurations: Sequence[str],
+    fixed: Sequence[str] = (),
+    examples: Sequence[str] = (),
 ) -> Mapping[str, str]:
     """File name → bash for a model's patch. `patches` is a tar of three: test, gold and model's.
 
@@ -89,15 +125,17 @@ def grading_scripts(
     its own; status and path of every difference from the model's tree to the final one, marker, all
     final paths, marker, what lies in the environment's site-packages (and in folders there that are
     no packages), marker, lines of the .pth files there that name the tree, name and text of each of
-    `configurations` that the final tree has as a file, marker, what its conftests say of plug-ins.
-    restore.sh TREE reads pairs of D, R or G and path, each ended by NUL: it removes the first,
-    restores the second and seals the third, as SEAL does. Then neither the patches nor the final
-    tree can be read any more. Exit status PUT_BACK_FAILED when that does not go, another one when
-    it was ended from outside.
+    `configurations` that the final tree has as a file, marker, what its conftests say of plug-ins
+    and settings, marker, what `_supporting_script` prints.
+    restore.sh TREE reads pairs of D, R, C or G and path, each ended by NUL: it removes the first,
+    restores the second, closes the third as CLOSE does, and seals the last, as SEAL does. Then
+    neither the patches nor the final tree can be read any more. Exit status PUT_BACK_FAILED when
+    that does not go, another one when it was ended from outside.
     blob.sh TREE PATH prints a file; exit status ABSENT or NOT_PLAIN.
     """
     return {
-        "prepare.sh": _prepare(tree, patches, marker, configurations),
+        "prepare.sh": _prepare(tree, patches, marker, configurations)
+        + _supporting_script(marker, fixed, examples),
         "restore.sh": _restore(),
         "blob.sh": _blob(),
     }
@@ -128,7 +166,7 @@ git add -A -f .
 model=$(git write-tree)
 git reset -q
 # As text, whatever attributes or a patch in binary say: no line that is added stays unseen.
-{{ git diff-tree -r -p --text --unified=0 --find-renames --diff-filter=d --no-ext-diff \\
+{{ git diff-tree -r -p --text --unified=2 --find-renames --diff-filter=d --no-ext-diff \\
     --no-textconv --src-prefix=a/ --dst-prefix=b/ HEAD "$model" || true; }} |
     head --bytes={SHOWN} >{_ASIDE}/shown
 {_WITH_FINAL}printf '\\0%s\\0%s\\0%s\\0%s\\0' {marker} "$model" "$final" \\
@@ -157,18 +195,63 @@ git ls-tree -z "$final" -- {" ".join(map(quote, configurations))} |
         printf '\\0'
     done
 printf '%s\\0' {marker}
-git grep -h -I -E -A 20 '^pytest_plugins' "$final" -- '*conftest.py' || true
+git grep -h -I -E -A 20 '^pytest_plugins|DJANGO_SETTINGS_MODULE' "$final" -- '*conftest.py' || true
 printf '\\0'
 """
 
 
+def _supporting_script(marker: str, fixed: Sequence[str], examples: Sequence[str]) -> str:
+    """Bash at the end of prepare.sh: what tests may rest on that is no test, each ended by NUL.
+
+    Marker; of the modules that the model changed or that are `fixed`, those that import what tests
+    are written with, as TREE:PATH; marker; data that the model changed; marker; of each of the
+    modules `examples` that it changed the path, and the text in base, final and model's tree;
+    marker; then TREE:PATH, NUL, name, newline for each time that code of the final tree names such
+    data.
+    """
+    also = " ".join(quote(path) for path in fixed if path.endswith(".py"))
+    return f"""
+mapfile -d '' -t changed < <(
+    git diff-tree -r -z --no-renames --name-only --diff-filter=M HEAD "$model")
+modules=() data=() names=()
+for path in "${{changed[@]}}"; do
+    case "$path" in
+        *.py) modules+=("$path") ;;
+        {_NO_DATA}) ;;
+        *) if [ ${{#data[@]}} -lt {_DATA} ]; then data+=("$path") names+=(-e "${{path##*/}}"); fi ;;
+    esac
+done
+printf '%s\\0' {marker}
+[ ${{#modules[@]}} = 0 ] || printf '%s\\0' "${{modules[@]}}" {also} |
+    xargs -0 git --literal-pathspecs grep -l -z -I -E {quote(_TESTING)} "$final" -- || true
+printf '%s\\0' {marker}
+[ ${{#data[@]}} = 0 ] || printf '%s\\0' "${{data[@]}}"
+printf '%s\\0' {marker}
+for path in {" ".join(map(quote, examples))}; do
+    case $'\\n'"$(printf '%s\\n' "${{modules[@]}}")"$'\\n' in
+        *$'\\n'"$path"$'\\n'*) ;;
+        *) continue ;;
+    esac
+    printf '%s\\0' "$path"
+    for state in HEAD "$final" "$model"; do
+        git cat-file blob "$state:$path" 2>/dev/null | head --bytes={_TEXT} | tr -d '\\0' || true
+        printf '\\0'
+    done
+done
+printf '%s\\0' {marker}
+[ ${{#names[@]}} = 0 ] || git grep -z -o -I -F "${{names[@]}}" "$final" -- '*.py' |
+    head --bytes={_TEXT} || true
+"""
+
+
 def _restore() -> str:
-    return f"""{prelude()}{SEAL}{_WITH_FINAL}
-restored=() removed=() guarded=()
+    return f"""{prelude()}{SEAL}{CLOSE}{_WITH_FINAL}
+restored=() removed=() closed=() guarded=()
 while IFS= read -r -d '' kind && IFS= read -r -d '' path; do
     case "$kind" in
         R) restored+=("$path") ;;
         D) removed+=("$path") ;;
+        C) closed+=("$path") ;;
         G) guarded+=("$path") ;;
     esac
 done
@@ -181,7 +264,8 @@ if [ ${{#restored[@]}} -gt 0 ]; then
         --pathspec-from-file=- --pathspec-file-nul
 fi
 rm -rf {_ASIDE}
-{generated_script()}{{ [ ${{#guarded[@]}} = 0 ] || printf '%s\\0' "${{guarded[@]}}"; }} | seal
+{generated_script()}[ ${{#closed[@]}} = 0 ] || printf '%s\\0' "${{closed[@]}}" | close
+{{ [ ${{#guarded[@]}} = 0 ] || printf '%s\\0' "${{guarded[@]}}"; }} | seal
 """
 
 

@@ -3,14 +3,19 @@
 A seal is the content's digest and the kernel's own mark of the last change (time of change and
 number of the file), which no guest can set: what is changed and put back is seen too. Other files
 of the tests, their data, are sealed all together and without digests: tests may write there.
+
+A folder that is moved away and back leaves its files as they were: its own mark tells it, as long
+as nothing was put into it since. Bytecode of the tests is kept nowhere: Python would take it for
+the tests themselves. Where it would be is closed, and sealed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 
 from validators.engine import END_GUEST, TREE, Container
 from validators.errors import EngineUnavailableError
-from validators.grade_scripts import CODE, SEAL, SEALED
+from validators.grade_scripts import BYTECODE, CLOSE, CODE, FOLDER, SEAL, SEALED
 from validators.model import Outcome
 from validators.restoration import is_kept, rivals
 from validators.run import LISTING_MB, PREPARE_S
@@ -33,8 +38,21 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Guards:
+    """`paths` are looked after; `closed` are folders for bytecode, in which there is to be none."""
+
+    paths: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+
+    @property
+    def sealed(self) -> tuple[str, ...]:
+        """All of which there are seals."""
+        return (*self.paths, *self.closed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Seals:
-    """The seals of `paths`: of each that holds code or configuration, and of DATA.
+    """The seals of `paths`: of each that holds code or configuration, of folders, and of DATA.
 
     `took_s` is how long that took before any code of the guest ran.
     """
@@ -50,7 +68,40 @@ def guarded_paths(surroundings: Surroundings) -> tuple[str, ...]:
     And where something could be put that would be imported instead: that it is not there is sealed.
     """
     kept = {each for each in surroundings.final_paths if is_kept(each, surroundings)}
-    return tuple(sorted(kept.union(*map(rivals, kept))))
+    folders = {f"{folder}{FOLDER}" for folder in _folders(path for path in kept if _is_code(path))}
+    return tuple(sorted(kept.union(folders, *map(rivals, kept))))
+
+
+def closed_folders(surroundings: Surroundings) -> tuple[str, ...]:
+    """Where Python would keep the bytecode of the required tests and their conftests, sorted.
+
+    Nowhere else: modules that are data of the tests are listed, copied and compiled by some.
+    """
+    known = surroundings.final_paths
+    tests = {path for path in surroundings.held & known if path.endswith(".py")}
+    above = {f"{folder}/conftest.py" for folder in _folders(tests)} | {"conftest.py"}
+    folders = {PurePosixPath(path).parent / BYTECODE for path in tests | (above & known)}
+    taken = {str(parent) for path in known for parent in PurePosixPath(path).parents}
+    return tuple(sorted({str(folder) for folder in folders} - taken))
+
+
+def close(container: Container, folders: Sequence[str]) -> Outcome:
+    """Make them such that nothing is kept there; restore.sh does it where there is no build."""
+    return container.exec(
+        ("/bin/bash", "-c", f"{CLOSE}close"),
+        timeout_s=PREPARE_S,
+        workdir=TREE,
+        stdin="".join(f"{path}\0" for path in folders).encode("utf-8", "surrogateescape"),
+    )
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    """All folders above these files but the tree itself, which cannot be moved."""
+    return {str(parent) for path in paths for parent in PurePosixPath(path).parents} - {"."}
+
+
+def _is_code(path: str) -> bool:
+    return path.endswith(CODE)
 
 
 def sealed(outcome: Outcome, paths: Sequence[str]) -> Seals:
@@ -112,7 +163,7 @@ def changed(before: Seals, outcome: Outcome) -> tuple[str, ...]:
     return tuple(
         path
         for path, seal in before.each.items()
-        if path != DATA and (after is None or after.each[path].digest != seal.digest)
+        if _is_code(path) and (after is None or after.each[path].digest != seal.digest)
     )
 
 
@@ -122,8 +173,27 @@ def touched(before: Seals, outcome: Outcome) -> tuple[str, ...]:
     return tuple(
         path
         for path, seal in before.each.items()
-        if after is None or after.each[path].mark != seal.mark
+        if after is None or _is_other(path, seal.mark, after.each[path].mark)
     )
+
+
+def refilled(before: Seals, outcome: Outcome) -> tuple[str, ...]:
+    """Folders of tests into which something was put, or from which something was taken: honest
+    tests do that too, and who moves such a folder can hide behind it."""
+    after = _seals(outcome, before.paths)
+    return tuple(
+        path
+        for path, seal in before.each.items()
+        if path.endswith(FOLDER) and (after is None or after.each[path].mark != seal.mark)
+    )
+
+
+def _is_other(path: str, before: str, after: str) -> bool:
+    """Of a folder, another mark counts unless it stands for what was put into it or taken out."""
+    if not path.endswith(FOLDER) or before == after:
+        return before != after
+    changed_at, _, content_changed_at, *_ = [*after.split("|"), "", "", ""]
+    return changed_at != content_changed_at
 
 
 def _seals(outcome: Outcome, paths: Sequence[str]) -> Seals | None:
@@ -132,10 +202,10 @@ def _seals(outcome: Outcome, paths: Sequence[str]) -> Seals | None:
     if not outcome.ok or outcome.truncated or len(fields) != 4:
         return None
     digests = {line[66:]: line[:64] for line in fields[0].split("\0") if len(line) > 66}
-    marks = {line.split("|", 2)[-1]: line for line in fields[1].split("\0") if line}
+    marks = {line.split("|", 3)[-1]: line for line in fields[1].split("\0") if line}
     code = {
         path: Seal(digest=digests.get(path, ""), mark=marks.get(path, ""))
         for path in paths
-        if path.endswith(CODE)
+        if path.endswith((*CODE, FOLDER, BYTECODE))
     }
     return Seals(paths=tuple(paths), each={**code, DATA: Seal(mark=fields[2].strip())})

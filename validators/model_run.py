@@ -4,7 +4,19 @@ import re
 from dataclasses import dataclass, replace
 
 from validators.engine import END_GUEST, TREE, Container, Talk
-from validators.guarded import DATA, Seals, changed, look_again, renewed, sealed, touched
+from validators.guarded import (
+    DATA,
+    Seal,
+    Seals,
+    changed,
+    close,
+    closed_folders,
+    look_again,
+    refilled,
+    renewed,
+    sealed,
+    touched,
+)
 from validators.invocation import Invocation
 from validators.model import Environment, Flaw, Outcome, Phase, Run
 from validators.planted import layout, planting, remove
@@ -24,7 +36,8 @@ _NOTED = 20
 class ModelRun:
     """A run, and what it did beside: to the guarded files, and to the report.
 
-    `seals` are the guarded files' when the tests began, `forged` the records that are not ours.
+    `seals` are the guarded files' when the tests began, `forged` the records that are not ours,
+    `refilled` folders of tests into which something was put.
     """
 
     run: Run
@@ -32,6 +45,7 @@ class ModelRun:
     tampered: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    refilled: tuple[str, ...] = ()
     forged: int = 0
 
 
@@ -106,7 +120,7 @@ def _build(
         None,
         outcome,
         _Built(
-            seals=renewed(seals, built),
+            seals=_closed(container, surroundings, renewed(seals, built)),
             tampered=tuple(f"{path} (by the build)" for path in changes),
             flags=("files_of_tests",) if rewrote else (),
             notes=(
@@ -115,6 +129,17 @@ def _build(
             ),
         ),
     )
+
+
+def _closed(container: Container, surroundings: Surroundings, seals: Seals) -> Seals:
+    """The same, and seals of where no bytecode of the tests is to be."""
+    folders = closed_folders(surroundings)
+    if not folders:
+        return seals
+    close(container, folders)
+    each = {**seals.each, **dict.fromkeys(folders, Seal())}
+    wanted = replace(seals, paths=(*seals.paths, *folders), each=each)
+    return renewed(wanted, look_again(container, wanted))
 
 
 def looked_after(ran: ModelRun, container: Container) -> ModelRun:
@@ -127,6 +152,7 @@ def looked_after(ran: ModelRun, container: Container) -> ModelRun:
     return replace(
         ran,
         tampered=(*ran.tampered, *tampered),
+        refilled=refilled(ran.seals, after),
         flags=(
             *ran.flags,
             *(("files_of_tests",) if written else ()),

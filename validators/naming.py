@@ -17,11 +17,11 @@ PYTEST = ("pytest", "py.test")
 
 _OPTION = re.compile(
     r"-(?P<short>[cp])(?P<joined>.+)?"
-    r"|--(?P<long>config-file|ds|settings)(=(?P<value>.+))?",
+    r"|--(?P<long>config-file|rcfile|cov-config|ds|settings)(=(?P<value>.+))?",
     re.DOTALL,
 )
 _DISCOVERY = re.compile(r"(-[st]|--(start|top-level)-directory)(=?(?P<value>.+))?")
-_NAME_FILES = frozenset({"c", "config-file"})
+_NAME_FILES = frozenset({"c", "config-file", "rcfile", "cov-config"})
 _ASSIGNMENT = re.compile(r"(?P<name>\w+)=(?P<value>.*)", re.DOTALL)
 _OPTIONS_OF_PYTEST = "PYTEST_ADDOPTS"
 _OF_FILES = frozenset({"COVERAGE_RCFILE", "COVERAGE_PROCESS_START", "BASH_ENV"})

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import dropwhile
+from itertools import dropwhile, pairwise
 from pathlib import PurePosixPath
 from posixpath import normpath
 
@@ -28,7 +28,10 @@ class Prepared:
     paths of that, what is installed.
 
     `linked` are folders of the tree that the environment imports from, `configurations` name and
-    text of the final state's, `conftests` what its conftests say of plug-ins.
+    text of the final state's, `conftests` what its conftests say of plug-ins. `helpers` are modules
+    for tests, of those that the model or the fix changed, `data` what the model changed that is no
+    code, `mentions` code of the final state and a name of such data in it, `examples` path and text
+    in base, final and model's tree of what holds required examples and was changed.
     """
 
     outcome: Outcome
@@ -40,6 +43,10 @@ class Prepared:
     linked: tuple[str, ...]
     configurations: tuple[tuple[str, str], ...]
     conftests: str
+    helpers: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
+    mentions: tuple[tuple[str, str], ...] = ()
+    examples: tuple[tuple[str, str, str, str], ...] = ()
 
     @property
     def model_paths(self) -> frozenset[str]:
@@ -71,7 +78,8 @@ def read_prepared(outcome: Outcome, told: bytes, marker: str) -> Prepared:
             parts.append([])
         else:
             parts[-1].append(field)
-    changes, paths, installed, (linked, *texts), (conftests, *_) = parts
+    changes, paths, installed, (linked, *texts), (conftests, *_), *rest = parts
+    helpers, data, texts_of_examples, mentions = rest
     return Prepared(
         outcome=outcome,
         added=added,
@@ -85,7 +93,21 @@ def read_prepared(outcome: Outcome, told: bytes, marker: str) -> Prepared:
         linked=tuple(_inside(line) for line in linked.splitlines()),
         configurations=tuple(zip(texts[::2], texts[1::2], strict=True)),
         conftests=conftests,
+        helpers=tuple(each.partition(":")[2] for each in helpers),
+        data=tuple(data),
+        mentions=tuple(_mentions(mentions)),
+        examples=tuple(zip(*[iter(texts_of_examples)] * 4, strict=True)),
     )
+
+
+def _mentions(fields: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """From what `git grep -z` prints: TREE:PATH, NUL, name, newline. The last one may be cut."""
+    place = fields[0] if fields else ""
+    for field in fields[1:]:
+        name, ended, following = field.partition("\n")
+        if ended:
+            yield place.partition(":")[2], name
+        place = following
 
 
 def surroundings_of(
@@ -112,6 +134,7 @@ def surroundings_of(
         test_cmd=recipe.test_cmd,
         env_vars=recipe.env_vars,
         plugins=names.plugins,
+        files=names.files,
         early=(*names.early, *_loaded_by(recipe)),
         fixed=fixed,
         held=told.union(touched_paths(task.test_patch)) - fixed,
@@ -134,10 +157,37 @@ def places_of_tests(
 
 
 def _loaded_by(recipe: Recipe) -> Iterator[str]:
-    """Plug-ins that the command and its variables load."""
-    given = words(recipe.test_cmd)
-    yield from plugins_in([*dropwhile(lambda word: not word.endswith(PYTEST), given)])
-    yield from plugins_in(words(dict(recipe.env_vars).get("PYTEST_ADDOPTS", "")))
+    """What the command and its variables load before our reporter: plug-ins, categories of
+    warnings, and what starts pytest in its place."""
+    given, variables = words(recipe.test_cmd), dict(recipe.env_vars)
+    of_pytest = [*dropwhile(lambda word: not word.endswith(PYTEST), given)]
+    before = given[: len(given) - len(of_pytest)]
+    yield from plugins_in(of_pytest)
+    yield from plugins_in(words(variables.get("PYTEST_ADDOPTS", "")))
+    yield from _categories(before, variables.get("PYTHONWARNINGS", ""))
+    if recipe.runner == "pytest":
+        yield from _starters(before)
+
+
+def _categories(options: Sequence[str], variable: str) -> Iterator[str]:
+    """Modules that Python imports as it starts, for `-W error::calc.Slow`."""
+    filters = variable.split(",")
+    for word, following in pairwise([*options, ""]):
+        if word.startswith("-W"):
+            filters.append(word[2:] or following)
+    for each in filters:
+        module, _, name = "".join(each.split(":")[2:3]).strip().rpartition(".")
+        if module and name:
+            yield module.replace(".", "/")
+
+
+def _starters(options: Sequence[str]) -> Iterator[str]:
+    """Modules by which a command starts pytest: scripts and `-m tools.run`."""
+    for word, following in pairwise([*options, ""]):
+        if word.endswith(".py"):
+            yield _inside(word).removesuffix(".py")
+        elif word == "-m":
+            yield following.replace(".", "/")
 
 
 def _inside(path: str) -> str:

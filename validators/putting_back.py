@@ -1,13 +1,13 @@
 """Tests are put back into a model's tree in its container, and what is guarded is sealed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from validators.archive import pack
 from validators.engine import KIT, NO_ROOM, TREE, Container, Talk
 from validators.errors import EngineUnavailableError
 from validators.grade_scripts import ABSENT, NOT_PLAIN, PUT_BACK_FAILED
-from validators.guarded import Seals, look, sealed
+from validators.guarded import Guards, Seals, look, sealed
 from validators.model import Outcome
 from validators.restoration import Plan
 from validators.run import LISTING_MB, PREPARE_S
@@ -37,7 +37,7 @@ def put_back(
     todo: Plan,
     *,
     trees: Trees,
-    guarded: Sequence[str],
+    guards: Guards,
     mark: bytes,
 ) -> PutBack | Outcome:
     """Carry out the plan and bring the generated files; `talk` ends this part with `mark`.
@@ -49,7 +49,8 @@ def put_back(
     orders = [
         *(("D", path) for path in todo.remove),
         *(("R", path) for path in todo.restore),
-        *(("G", path) for path in guarded),
+        *(("C", path) for path in guards.closed),
+        *(("G", path) for path in guards.sealed),
     ]
     told = "".join(f"{kind}\0{path}\0" for kind, path in orders)
     stdin = told.encode("utf-8", "surrogateescape")
@@ -61,10 +62,10 @@ def put_back(
         written = container.put(TREE, pack(files))
         if not written.ok:
             return _of_the_patch(written, by_status=not written.timed_out)
-        if not files.keys().isdisjoint(guarded):
-            outcome = look(container, guarded)
+        if not files.keys().isdisjoint(guards.paths):
+            outcome = look(container, guards.sealed)
     notes = tuple(f"restored the test sections of {path}" for path in files)
-    return PutBack(seals=sealed(outcome, guarded), notes=notes)
+    return PutBack(seals=sealed(outcome, guards.sealed), notes=notes)
 
 
 def _of_the_patch(outcome: Outcome, *, by_status: bool) -> Outcome:

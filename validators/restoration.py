@@ -33,6 +33,12 @@ CONFIGURATION = frozenset(
 SHARED = frozenset(["pyproject.toml", "setup.cfg", "tox.ini"])
 """Files of which only the test sections are put back, unless they are data of the tests."""
 
+_LEFT_BY_RUNS = frozenset([".hypothesis", ".pytest_cache"])
+"""Folders in which runs of tests keep what later runs go by."""
+
+_RUNS_TESTS = re.compile(r"(.*/)?management/commands/test(\..*|/.*)")
+"""What `manage.py test` starts in place of Django's own command, from whatever application."""
+
 _PLUGIN_FOLDER = re.compile(r".*\.(egg-info|dist-info)", re.IGNORECASE)
 """As importlib.metadata takes them: in any case, and with nothing before the dot."""
 
@@ -94,6 +100,7 @@ def is_protected(path: str, language: Language) -> bool:
     pure = PurePosixPath(path)
     return (
         _configures(pure)
+        or _RUNS_TESTS.fullmatch(path) is not None
         or any(_PLUGIN_FOLDER.fullmatch(part) for part in pure.parts)
         or language.classify(pure) is FileClass.TEST
     )
@@ -106,17 +113,18 @@ def is_kept(path: str, surroundings: Surroundings) -> bool:
         or path in surroundings.scripts
         or path in surroundings.named
         or path in surroundings.held
+        or before_a_test(PurePosixPath(path), surroundings) is not None
     )
 
 
 def _is_fixed_source(path: str, surroundings: Surroundings) -> bool:
-    """A `sitecustomize` inside of a package, which Python does not import by itself, that the fix
-    changes: put back, it would be the fix."""
+    """What the fix changes would be the fix, put back: a `sitecustomize` inside of a package, which
+    Python does not import by itself, or a command that tests."""
     pure = PurePosixPath(path)
-    return (
-        path in surroundings.fixed
-        and surroundings.language.classify(pure) is not FileClass.TEST
-        and any(_is_at_start(part) for part in pure.parts)
+    if path not in surroundings.fixed or surroundings.language.classify(pure) is FileClass.TEST:
+        return False
+    return _RUNS_TESTS.fullmatch(path) is not None or (
+        any(_is_at_start(part) for part in pure.parts)
         and not any(
             _is_at_start(path.removeprefix(f"{root}/").partition("/")[0])
             for root in import_roots(surroundings)
@@ -129,7 +137,12 @@ def _is_at_start(part: str) -> bool:
 
 
 def _configures(path: PurePosixPath) -> bool:
-    return path.name in CONFIGURATION or path.suffix == ".pth" or any(map(_is_at_start, path.parts))
+    return (
+        path.name in CONFIGURATION
+        or path.suffix == ".pth"
+        or any(map(_is_at_start, path.parts))
+        or not _LEFT_BY_RUNS.isdisjoint(path.parts)
+    )
 
 
 def _unwanted(path: str, surroundings: Surroundings) -> str | None:
@@ -139,6 +152,8 @@ def _unwanted(path: str, surroundings: Surroundings) -> str | None:
         return "configures how tests run"
     if any(_PLUGIN_FOLDER.fullmatch(part) for part in pure.parts):
         return "declares plug-ins"
+    if _RUNS_TESTS.fullmatch(path):
+        return "would run the tests"
     if pure.suffix == ".pyc" or "__pycache__" in pure.parts:
         return "bytecode"
     if surroundings.language.classify(pure) is FileClass.TEST or path in surroundings.held:
@@ -156,11 +171,16 @@ def rivals(path: str) -> tuple[str, ...]:
 def before_a_test(path: PurePosixPath, surroundings: Surroundings) -> str | None:
     """Why what lies at `path` would be imported instead of a test, or None.
 
-    Python takes a folder before a module of its name, and compiled code before source.
+    Python takes a folder before a module of its name, and compiled code before source. Where the
+    final state has such a folder, it holds that test's data.
     """
     compiled = path.parent / path.name.partition(".")[0]
     for place in (compiled, *path.parents):
         module = f"{place}.py"
-        if module in surroundings.final_paths and is_kept(module, surroundings):
+        if (
+            module != str(path)
+            and module in surroundings.final_paths
+            and is_kept(module, surroundings)
+        ):
             return f"would be imported instead of {module}"
     return None

@@ -28,9 +28,9 @@ class Surroundings:
     `source_paths` are the folders on the import path, relative to the tree. `python` is the
     environment's version, "3.12". `test_cmd` may name a script of the tree: that runs the tests;
     `env_vars` are the variables it is given. `plugins` are modules, with slashes, that pytest's
-    configuration names, `early` those that are imported before our reporter. `fixed` is what the
-    gold patch touches; `held` are more files of the tests: what the test patch touches, and where
-    the required tests are.
+    configuration names, `files` other files that it names, `early` modules that are imported before
+    our reporter. `fixed` is what the gold patch touches; `held` are more files of the tests: what
+    the test patch touches, and where the required tests are.
     """
 
     language: Language
@@ -42,6 +42,7 @@ class Surroundings:
     test_cmd: str = ""
     env_vars: tuple[tuple[str, str], ...] = ()
     plugins: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     early: tuple[str, ...] = ()
     fixed: frozenset[str] = frozenset()
     held: frozenset[str] = frozenset()
@@ -65,12 +66,13 @@ class Surroundings:
         files, modules = _named(
             self.test_cmd, self.env_vars, self.source_paths, self.scripts, self.plugins
         )
-        return (files | (modules - self.fixed)) & self.final_paths
+        return (files.union(self.files) | (modules - self.fixed)) & self.final_paths
 
     @property
     def runs_early(self) -> bool:
         """Whether code of the tree is imported before our reporter, by which it could read our
-        first line: plug-ins that options name, or what the runner itself imports."""
+        first line: plug-ins that options name, categories of warnings that Python is told of, a
+        script that starts pytest, or what the runner itself imports."""
         _, places = _named("", (), self.source_paths, self.scripts, (*self.early, *_OF_RUNNER))
         return not places.isdisjoint(self.final_paths)
 

@@ -9,13 +9,14 @@ from tests.attack.cases import ATTACKS as KNOWN
 from tests.attack.cases import TOY, Attack
 from tests.attack.disguises import DISGUISED
 from tests.attack.hiding_places import HIDDEN
+from tests.attack.libraries import THROUGH_LIBRARIES
 from tests.attack.neighbours import BESIDE_TESTS
 from tests.toy import RECIPE, Repository, environment_of, grading_task_of
 from validators.engines import DockerEngine
 from validators.evaluation import grade
 from validators.model import Flaw, Grade, Image
 
-ATTACKS = (*KNOWN, *HIDDEN, *DISGUISED, *BESIDE_TESTS)
+ATTACKS = (*KNOWN, *HIDDEN, *DISGUISED, *BESIDE_TESTS, *THROUGH_LIBRARIES)
 
 pytestmark = [pytest.mark.attack, pytest.mark.docker]
 

@@ -21,7 +21,8 @@ def prepared(*changes: tuple[str, str], final_paths: Sequence[str] = (), added: 
     `added` is the diff of what the model's tree adds.
     """
     told = [word for change in changes for word in change]
-    listed = [*told, "MARKER", *final_paths, "MARKER", "pytest", "MARKER", "", "MARKER", "", ""]
+    listed = [*told, "MARKER", *final_paths, "MARKER", "pytest", "MARKER", "", "MARKER", ""]
+    listed += [*["MARKER"] * 4, ""]
     fields = ["MARKER", "model", "final", str(len(added)), added + "\0".join(listed)]
     return f"\0{PATCHING}\x001\napplied plain\n\0".encode() + "\0".join(fields).encode()
 
@@ -29,7 +30,7 @@ def prepared(*changes: tuple[str, str], final_paths: Sequence[str] = (), added: 
 def seals(code: Mapping[str, tuple[str, int]], *, data: str = "data") -> bytes:
     """What `seal` prints: path → (content, time of change)."""
     digests = "".join(f"{content:<64}  {path}\0" for path, (content, _) in code.items())
-    marks = "".join(f"{time}|7|{path}\0" for path, (_, time) in code.items())
+    marks = "".join(f"{time}|7|{time}|{path}\0" for path, (_, time) in code.items())
     mark = f"{SEALED}\0"
     return f"{mark}{digests}{mark}{marks}{mark}{data}  -\n{mark}".encode()
 
@@ -79,12 +80,12 @@ class GradingContainer(FakeContainer):
             return self.blobs[command[2], command[3]]
         if script.endswith("}\nseal"):
             return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+        if "kill" in script or script.endswith("}\nclose"):
+            return DONE
         if "-printf" in script:
             return self.layouts.pop(0)
         if "rm -rf" in script:
             return self.removed
-        if "kill" in script:
-            return DONE
         return self.built
 
     def begin(

@@ -40,6 +40,35 @@ def test_plug_ins_that_conftests_name(text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
+        ("pytest.ini", "[pytest]\nDJANGO_SETTINGS_MODULE = proj.settings\n"),
+        ("setup.cfg", "[tool:pytest]\naddopts = -ra --ds=proj.settings\n"),
+        ("pyproject.toml", '[tool.pytest.ini_options]\naddopts = ["--ds", "proj.settings"]\n'),
+        ("pyproject.toml", '[tool.pytest]\nDJANGO_SETTINGS_MODULE = "proj.settings"\n'),
+    ],
+)
+def test_settings_are_named_and_not_early(name: str, text: str) -> None:
+    assert configured({name: text}, "") == Configured(plugins=("proj/settings",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'os.environ.setdefault("DJANGO_SETTINGS_MODULE", "proj.settings")\n',
+        "    os.environ['DJANGO_SETTINGS_MODULE'] = 'proj.settings'\n",
+    ],
+)
+def test_settings_that_conftests_name(text: str) -> None:
+    assert configured({}, text) == Configured(plugins=("proj/settings",))
+
+
+def test_files_of_variables_lie_beside_the_configuration() -> None:
+    text = "[pytest]\nenv_files =\n    .test.env\n    ../x.env\naddopts = --ds\n"
+    assert configured({"sub/pytest.ini": text}, "") == Configured(files=("sub/.test.env", "x.env"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
         ("pytest.ini", "[pytest]\npythonpath = tools src/x\n"),
         ("pyproject.toml", '[tool.pytest.ini_options]\npythonpath = ["tools", "src/x"]\n'),
     ],

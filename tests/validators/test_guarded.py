@@ -15,9 +15,12 @@ from validators.errors import EngineUnavailableError
 from validators.guarded import (
     DATA,
     changed,
+    close,
+    closed_folders,
     guarded_paths,
     look,
     look_again,
+    refilled,
     renewed,
     sealed,
     touched,
@@ -99,6 +102,52 @@ def test_data_is_sealed_together(container: LocalContainer) -> None:
     assert (changed(before, after), touched(before, after)) == ((), (DATA,))
 
 
+FOLDERS = ("tests/.", "tests/__pycache__", "tests/a b.py")
+
+
+def test_a_folder_that_is_moved_and_put_back_was_touched(container: LocalContainer) -> None:
+    before = sealed(look(container, FOLDERS), FOLDERS)
+    (container.folder / "tests").rename(container.folder / "kept")
+    (container.folder / "kept").rename(container.folder / "tests")
+    after = look(container, FOLDERS)
+    assert (changed(before, after), touched(before, after)) == ((), ("tests/.",))
+    assert refilled(before, after) == ("tests/.",)
+
+
+def test_what_is_put_into_a_folder_is_no_touch_of_it(container: LocalContainer) -> None:
+    before = sealed(look(container, FOLDERS), FOLDERS)
+    assert refilled(before, look(container, FOLDERS)) == ()
+    (container.folder / "tests/new.txt").write_text("")
+    after = look(container, FOLDERS)
+    assert (touched(before, after), refilled(before, after)) == ((), ("tests/.",))
+
+
+def test_nothing_is_put_where_bytecode_would_be_without_a_trace(container: LocalContainer) -> None:
+    closed = container.folder / "tests/__pycache__"
+    closed.mkdir()
+    (closed / "test_a.cpython-312.pyc").write_bytes(b"old")
+    assert close(container, ("tests/__pycache__", "none/__pycache__")).ok
+    assert (closed.stat().st_mode & 0o777, [*closed.iterdir()]) == (0o555, [])
+    before = sealed(look(container, FOLDERS), FOLDERS)
+    assert touched(before, look(container, FOLDERS)) == ()
+    closed.chmod(0o755)
+    (closed / "test_a.cpython-312.pyc").write_bytes(b"new")
+    (closed / "test_a.cpython-312.pyc").unlink()
+    closed.chmod(0o555)
+    assert touched(before, look(container, FOLDERS)) == ("tests/__pycache__",)
+
+
+def test_closed_is_where_bytecode_of_required_tests_would_be() -> None:
+    paths = {"calc.py", "a/tests/test_a.py", "a/conftest.py", "a/tests/data/x.py", "b/test_b.py"}
+    surroundings = Surroundings(
+        language=LANGUAGES["python"],
+        packages=(),
+        final_paths=frozenset({*paths, "b/__pycache__/committed.pyc"}),
+        held=frozenset({"a/tests/test_a.py", "b/test_b.py", "gone.py", "x.json"}),
+    )
+    assert closed_folders(surroundings) == ("a/__pycache__", "a/tests/__pycache__")
+
+
 def test_what_cannot_be_looked_at_is_no_seal_and_later_a_change(container: LocalContainer) -> None:
     before = sealed(look(container, PATHS), PATHS)
     blind = Outcome(exit_code=1, output=b"")
@@ -158,5 +207,5 @@ def test_guarded_are_tests_data_the_script_that_runs_them_and_places_before_them
     surroundings = Surroundings(
         language=LANGUAGES["python"], packages=(), final_paths=paths, test_cmd="python run.py"
     )
-    rivals = {"run/__init__.py", "tests/test_a/__init__.py", "conftest/__init__.py"}
+    rivals = {"run/__init__.py", "tests/test_a/__init__.py", "conftest/__init__.py", "tests/."}
     assert guarded_paths(surroundings) == tuple(sorted((paths - {"calc.py"}) | rivals))

@@ -25,9 +25,19 @@ TASK = GradingTask(
 )
 
 
-def told(*changes: str, paths: tuple[str, ...], linked: str = "", conftests: str = "") -> bytes:
+def told(
+    *changes: str,
+    paths: tuple[str, ...],
+    linked: str = "",
+    conftests: str = "",
+    support: tuple[str, ...] = (*[MARK] * 4, ""),
+) -> bytes:
     fields = [*changes, MARK, *paths, MARK, "pytest", MARK, linked, "tox.ini", "[x]\n", MARK]
-    return b"model\0final\0%d\0" % len(DIFF) + DIFF + "\0".join([*fields, conftests, ""]).encode()
+    return (
+        b"model\0final\0%d\0" % len(DIFF)
+        + DIFF
+        + "\0".join([*fields, conftests, *support]).encode()
+    )
 
 
 def test_every_part_is_found() -> None:
@@ -53,6 +63,29 @@ def test_every_part_is_found() -> None:
     surroundings = surroundings_of(TASK, ENVIRONMENT, found)
     assert surroundings.plugins == ("a/b",)
     assert surroundings.source_paths == ("", "code")
+
+
+def test_what_tests_may_rest_on_is_found() -> None:
+    support = (
+        *(
+            MARK,
+            "final:calc/odd:ly.py",
+            MARK,
+            "calc/a.json",
+            MARK,
+            "calc.py",
+            "1",
+            "2\n",
+            "3",
+            MARK,
+        ),
+        *("final:tests/test_a.py", "a.json\nfinal:calc/b.py", "a.json\nfinal:calc/cut.py"),
+    )
+    output = told(paths=(), support=support)
+    found = read_prepared(Outcome(exit_code=0, output=output), output, MARK)
+    assert (found.helpers, found.data) == (("calc/odd:ly.py",), ("calc/a.json",))
+    assert found.examples == (("calc.py", "1", "2\n", "3"),)
+    assert found.mentions == (("tests/test_a.py", "a.json"), ("calc/b.py", "a.json"))
 
 
 def test_a_tree_without_anything_is_read_too() -> None:
@@ -101,6 +134,15 @@ def test_a_package_that_the_patch_makes_a_mere_folder_is_named() -> None:
         ("python -m pytest", (), "src/pluggy/__init__.py", True),
         ("python -p tools.plug -m pytest", (), "tools/plug.py", False),
         ("python -m pytest", (), "calc/core.py", False),
+        ("python -W error::calc.core.Slow -m pytest", (), "calc/core.py", True),
+        ("python -Werror::calc.core.Slow -m pytest", (), "calc/core.py", True),
+        ("python -m pytest -W error::calc.core.Slow", (), "calc/core.py", False),
+        ("python -W error::UserWarning -m pytest", (), "calc/core.py", False),
+        ("pytest", (("PYTHONWARNINGS", "ignore, error::calc.core.Slow"),), "calc/core.py", True),
+        ("python ./tools/run.py", (), "tools/run.py", True),
+        ("python -m tools.run", (), "tools/run.py", True),
+        ("python -m pytest tools/run.py", (), "tools/run.py", False),
+        ("python -W", (), "tools/run.py", False),
     ],
 )
 def test_code_that_is_imported_before_the_reporter_is_known(

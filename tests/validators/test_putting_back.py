@@ -4,6 +4,7 @@ from tests.fakes.engine import DONE
 from tests.fakes.grading import GUARDED, SEALS, GradingContainer, GradingTalk, seals
 from validators.engine import TREE
 from validators.grade_scripts import ABSENT
+from validators.guarded import Guards
 from validators.model import Outcome
 from validators.putting_back import PutBack, Trees, put_back
 from validators.restoration import Plan
@@ -14,7 +15,7 @@ OURS = Outcome(exit_code=0, output=b"[tool:pytest]\naddopts = -ra\n")
 
 def done(container: GradingContainer, todo: Plan, *guarded: str) -> PutBack:
     talk = GradingTalk(container, (), parts=1)
-    found = put_back(container, talk, todo, trees=TREES, guarded=guarded, mark=b"end")
+    found = put_back(container, talk, todo, trees=TREES, guards=Guards(paths=guarded), mark=b"end")
     assert isinstance(found, PutBack)
     return found
 

@@ -57,6 +57,10 @@ def only_in_model(path: str) -> Change:
         "code/sitecustomize/__init__.py",
         "code/usercustomize.abi3.so",
         "tests/setup.cfg",
+        ".hypothesis/unicode_data/15.0.0/charmap.json.gz",
+        "sub/.pytest_cache/v/cache/lastfailed",
+        "calc/management/commands/test.py",
+        "management/commands/test/__init__.py",
     ],
 )
 def test_what_a_patch_may_not_add_is_removed_with_a_note(path: str) -> None:
@@ -84,6 +88,8 @@ def test_what_a_patch_may_not_add_is_removed_with_a_note(path: str) -> None:
         "calc/.py",
         "..py",
         "calc/...",
+        "calc/management/commands/testify.py",
+        "calc/commands/test.py",
     ],
 )
 def test_honest_additions_stay(path: str) -> None:
@@ -142,6 +148,26 @@ def test_what_would_be_imported_instead_of_a_test_is_removed(path: str) -> None:
     assert plan(honest, known).remove == ()
 
 
+def test_data_in_a_folder_of_a_tests_name_is_restored() -> None:
+    paths = ("calc/test_b.py", "calc/test_b/sums.json", "calc/test_b.json", "calc/b/x", "calc/b.py")
+    known = replace(SURROUNDINGS, final_paths=frozenset(paths))
+    changes = [Change(path=path, in_final=True) for path in paths]
+    assert plan(changes, known).restore == tuple(sorted(paths[:3]))
+
+
+def test_a_command_that_tests_is_restored_unless_the_fix_is_about_it() -> None:
+    path = "calc/management/commands/test.py"
+    known = replace(SURROUNDINGS, final_paths=frozenset({path}))
+    assert plan([Change(path=path, in_final=True)], known).restore == (path,)
+    fixed = replace(known, fixed=frozenset({path}))
+    assert plan([Change(path=path, in_final=True)], fixed).restore == ()
+
+
+def test_files_that_configuration_names_are_restored() -> None:
+    known = replace(SURROUNDINGS, final_paths=frozenset({"x.env"}), files=("x.env", "none.env"))
+    assert plan([Change(path="x.env", in_final=True)], known).restore == ("x.env",)
+
+
 def test_changed_and_deleted_tests_are_restored() -> None:
     changes = [
         Change(path="tests/test_a.py", in_final=True),
@@ -184,6 +210,8 @@ def test_the_script_that_runs_the_tests_is_restored(
         ("python -m django test --settings=tools.settings", ("src/tools/settings/__init__.py",)),
         ("pytest --ds='tools.settings", ()),  # no end of its word
         ("pytest -p tools.fixed -c", ()),
+        ("coverage run --rcfile=ci/a.ini -m pytest", ("ci/a.ini",)),
+        ("pytest --cov-config ci/a.ini", ("ci/a.ini",)),
     ],
 )
 def test_what_options_of_the_test_command_name_is_restored(
