@@ -12,6 +12,7 @@ import tempfile
 import threading
 
 from validators.engine import REPORT_PIPE
+from validators.engines.faults import beside
 from validators.engines.streams import Stream
 from validators.errors import EngineUnavailableError
 
@@ -98,8 +99,12 @@ class Channel:
         self._seen = threading.Condition()
         self._ended = False
         self._broken: OSError | None = None
-        self._thread = threading.Thread(target=self._collect, name="report", daemon=True)
-        self._thread.start()
+        try:
+            self._thread = beside(self._collect, name="report")
+        except EngineUnavailableError:
+            stream.close()
+            self._spool.close()
+            raise
 
     def drain(self, *, timeout_s: float) -> int | None:
         """Wait until all that was written before this call is here.
@@ -137,9 +142,13 @@ class Channel:
             self._spool.seek(0, 2)
             return arrived + self._held
 
+    def hang_up(self) -> None:
+        """Whoever waits for something of it sees its end now."""
+        self._stream.interrupt()
+
     def close(self) -> None:
         """Stop collecting and forget everything."""
-        self._stream.interrupt()
+        self.hang_up()
         self._thread.join()
         self._stream.close()
         self._spool.close()

@@ -9,7 +9,7 @@ from typing import Protocol
 from docker.api.client import APIClient
 
 from validators.engines.confinement import UV_CACHE
-from validators.engines.faults import machinery
+from validators.engines.faults import beside, machinery
 from validators.errors import EngineUnavailableError
 from validators.model import Outcome
 
@@ -60,8 +60,7 @@ class DiskWatcher:
         self._look_s = look_s
         self._stop = threading.Event()
         self._free_at_start: float | None = None
-        self._thread = threading.Thread(target=self._watch, name="disk", daemon=True)
-        self._thread.start()
+        self._thread = beside(self._watch, name="disk")
 
     def close(self) -> None:
         """Stop watching."""

@@ -4,9 +4,9 @@ import logging
 import re
 import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,18 @@ from docker.errors import APIError, ImageNotFound, NotFound
 from validators.engine import NotPulled
 from validators.engines import confinement, inventory, registry
 from validators.engines.channel import Channel
+from validators.engines.client import Client
 from validators.engines.confinement import Habits
 from validators.engines.container import DockerContainer, Wardrobe
+from validators.engines.creation import Spec, create
 from validators.engines.disk import DiskWatcher
-from validators.engines.faults import machinery
+from validators.engines.faults import is_silence, machinery
 from validators.engines.labels import instructions
 from validators.engines.ownership import (
     OWNER_LABEL,
-    SESSION_LABEL,
     is_dead,
     new_session,
     parse,
-    this_process,
 )
 from validators.engines.removal import Removals
 from validators.engines.streams import Stream
@@ -44,14 +44,18 @@ _REMOVE_ATTEMPTS = 5
 class DockerEngine:
     """One connection to an engine, for all threads of this process. Made by `engines.connect`."""
 
-    ANSWER_S = 300
-    """How long one call may take; only pulls, commits and imports come near it."""
-
     CLOSING_S = 30
-    """The same for all that is begun while it closes: an engine that is silent keeps nobody from
-    going. What it does not remove then stops by itself, and the next start sweeps it."""
+    """How long all removals together may take while it closes. What is not removed then stops by
+    itself, as its input ends, and the next start sweeps it."""
 
-    def __init__(self, api: APIClient, *, url: str, name: str, habits: Habits) -> None:
+    SILENT_S = 5
+    """An engine that says nothing at all for so long while it closes is not asked again."""
+
+    GRACE_S = 10
+    """How long calls that are under way may then go on, such as removals; after that they are
+    ended, as a commit may take minutes."""
+
+    def __init__(self, api: Client, *, url: str, name: str, habits: Habits) -> None:
         self._api = api
         self._url = url
         self._name = name
@@ -61,6 +65,7 @@ class DockerEngine:
         self._live: dict[str, DockerContainer] = {}
         self._closed = False
         self._removals = Removals()
+        self._channels: weakref.WeakSet[Channel] = weakref.WeakSet()
 
     @property
     def name(self) -> str:
@@ -78,7 +83,7 @@ class DockerEngine:
     ) -> Iterator[DockerContainer]:
         """See the Protocol."""
         env = self._wardrobe(installs=False)
-        spec = _Spec(
+        spec = Spec(
             image=image,
             labels=labels or {},
             host=confinement.run_config(limits, self._habits),
@@ -101,7 +106,7 @@ class DockerEngine:
     ) -> Iterator[DockerContainer]:
         """See the Protocol."""
         env = self._wardrobe(installs=True)
-        spec = _Spec(
+        spec = Spec(
             image=image,
             labels=labels or {},
             host=confinement.install_config(limits, self._habits, cache=cache),
@@ -186,29 +191,42 @@ class DockerEngine:
             return False
 
     def close(self) -> None:
-        """See the Protocol. The engine cannot be used afterwards."""
+        """See the Protocol. The engine cannot be used afterwards.
+
+        It is a matter of seconds, whatever the engine does and whatever was asked of it.
+        """
         with self._lock:
             self._closed = True
-            live = list(self._live.items())
-        until = time.monotonic() + self.CLOSING_S
-        self._hurry(until)
-        for _, container in live:
+            live = list(self._live.values())
+        for container in live:
             container.give_up()
-        for container_id, _ in live:
-            self._hurry(until)
-            with suppress(EngineUnavailableError):
-                self._remove(container_id)
+        self._api.timeout = self.SILENT_S  # also for what others still undo
+        if self._api.answers():
+            self._remove_all(live, until=time.monotonic() + self.CLOSING_S)
+            self._api.settle(within_s=self.GRACE_S)
+        else:
+            self._api.timeout = 1
+        self._api.cut()
+        for channel in list(self._channels):
+            channel.hang_up()
         self._removals.close()
         self._api.close()
 
-    def _hurry(self, until: float) -> None:
-        """From now on no call waits for longer than that (monotonic seconds), or a second."""
-        self._api.timeout = min(int(self._api.timeout), max(int(until - time.monotonic()), 1))
+    def _remove_all(self, live: Sequence[DockerContainer], *, until: float) -> None:
+        """Until then (monotonic seconds), and not after one whose removal it does not answer."""
+        for container in live:
+            if time.monotonic() > until:
+                return
+            try:
+                self._remove(container.id)
+            except EngineUnavailableError as error:
+                if is_silence(error):
+                    return
 
     # -- the life of a container ------------------------------------------------------------------
 
     @contextmanager
-    def _container(self, spec: "_Spec", limits: Limits, env: Wardrobe) -> Iterator[DockerContainer]:
+    def _container(self, spec: Spec, limits: Limits, env: Wardrobe) -> Iterator[DockerContainer]:
         self._removals.check()
         container = self._started(spec, limits, env)
         try:
@@ -216,9 +234,9 @@ class DockerEngine:
         finally:
             self._removals.begin(partial(self._end, container))
 
-    def _started(self, spec: "_Spec", limits: Limits, env: Wardrobe) -> DockerContainer:
+    def _started(self, spec: Spec, limits: Limits, env: Wardrobe) -> DockerContainer:
         with machinery("create a container"):
-            container_id = self._create(spec)
+            container_id = create(self._api, spec, session=self._session)
         with ExitStack() as undo:
             undo.callback(self._remove, container_id)
             with machinery("start a container"):
@@ -240,31 +258,12 @@ class DockerEngine:
         guest = confinement.guest_env(installs=installs) | self._habits.guest_env
         return Wardrobe(guest=guest, root=confinement.root_env(installs=installs))
 
-    def _create(self, spec: "_Spec") -> str:
-        ours = {OWNER_LABEL: str(this_process()), SESSION_LABEL: self._session}
-        config = confinement.container_config(
-            labels={**spec.labels, **ours},
-            prologue=spec.prologue,
-            networkless=spec.networkless,
-        )
-        try:
-            created = self._api.create_container(
-                image=spec.image.digest,
-                host_config=self._api.create_host_config(**spec.host),
-                **config,
-            )
-        except ImageNotFound as error:
-            raise EngineUnavailableError(
-                f"The image {spec.image.tag or spec.image.digest} is gone: "
-                "run the command again to make it anew."
-            ) from error
-        return str(created["Id"])
-
     def _start(self, container_id: str, kit: bytes, undo: ExitStack) -> Channel:
         """Attach first, so that nothing is missed; ready when the report pipe answers."""
         wanted = {"stdin": 1, "stdout": 1, "stream": 1}
         stream = Stream(self._api.attach_socket(container_id, params=wanted))
         channel = Channel(stream, limit=_REPORT_BYTES)
+        self._channels.add(channel)
         undo.callback(channel.close)
         self._api.start(container_id)
         stream.send_all(kit, timeout_s=_START_S)
@@ -301,18 +300,6 @@ class DockerEngine:
                 else:
                     return True
         return False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Spec:
-    """A container to be created."""
-
-    image: Image
-    labels: Mapping[str, str]
-    host: Mapping[str, Any]
-    prologue: str
-    kit: bytes = b""
-    networkless: bool = False
 
 
 def _digest(api: APIClient, tag: str) -> str:

@@ -1,6 +1,7 @@
 """Turns whatever the engine's client raises into one sentence for a person."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
 
@@ -24,6 +25,24 @@ def machinery(doing: str) -> Iterator[None]:
         yield
     except (DockerException, RequestException, HTTPError, HTTPException, OSError) as error:
         raise EngineUnavailableError(_sentence(error, doing)) from error
+
+
+def is_silence(error: EngineUnavailableError) -> bool:
+    """The engine was asked and did not answer."""
+    return isinstance(error.__cause__, Timeout)
+
+
+def beside(work: Callable[[], object], *, name: str) -> threading.Thread:
+    """A thread of its own that does `work`. EngineUnavailableError: this machine has none left."""
+    thread = threading.Thread(target=work, name=name, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise EngineUnavailableError(
+            "This machine can start no more threads: raise its limit of processes or use fewer "
+            "workers, then try again."
+        ) from error
+    return thread
 
 
 def _sentence(error: Exception, doing: str) -> str:

@@ -6,35 +6,46 @@ There are never more than a few, so an engine that lags behind slows down those 
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 
 AT_ONCE = 4
 
 
 class Removals:
-    """The removals of one engine that are under way, each in a thread of its own."""
+    """The removals of one engine that are under way, each in a thread of its own.
+
+    No pool: one that cannot start a thread raises, and yet keeps what it was given for later.
+    """
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="remove")
         self._room = threading.BoundedSemaphore(AT_ONCE)
         self._lock = threading.Lock()
         self._under_way: set[Future[None]] = set()
+        self._closed = False
         self._failed: BaseException | None = None
 
     def begin(self, removal: Callable[[], None]) -> None:
         """Start one; waits while AT_ONCE are under way. What it raises is told by the next `check`.
 
-        After `close` it is done, and its failure told, at once.
+        After `close` it is done, and its failure told, at once. Where the machine has no thread
+        left it is done at once, too.
         """
         self._room.acquire()
-        try:
-            going_on = self._pool.submit(self._carry_out, removal)
-        except RuntimeError:  # closed meanwhile
+        going_on: Future[None] = Future()
+        with self._lock:
+            closed = self._closed
+            if not closed:
+                self._under_way.add(going_on)
+        if closed:
             self._carry_out(removal)
             return
-        with self._lock:
-            self._under_way.add(going_on)
-        going_on.add_done_callback(self._ended)
+        try:
+            thread = threading.Thread(
+                target=self._beside, args=(removal, going_on), name="remove", daemon=False
+            )
+            thread.start()
+        except RuntimeError:
+            self._beside(removal, going_on)
 
     def check(self) -> None:
         """Raise the first failure that was not told yet: an engine that keeps what it shall remove
@@ -52,18 +63,23 @@ class Removals:
 
     def close(self) -> None:
         """Wait for all, and start no more."""
-        self._pool.shutdown()
+        with self._lock:
+            self._closed = True
+        self.settle()
+
+    def _beside(self, removal: Callable[[], None], going_on: "Future[None]") -> None:
+        try:
+            self._carry_out(removal)
+        except Exception as error:  # noqa: BLE001 - told by the next `check`
+            with self._lock:
+                self._failed = self._failed or error
+        finally:
+            with self._lock:
+                self._under_way.discard(going_on)
+            going_on.set_result(None)
 
     def _carry_out(self, removal: Callable[[], None]) -> None:
         try:
             removal()
-        except BaseException as error:
-            with self._lock:
-                self._failed = self._failed or error
-            raise
         finally:
             self._room.release()
-
-    def _ended(self, removal: "Future[None]") -> None:
-        with self._lock:
-            self._under_way.discard(removal)

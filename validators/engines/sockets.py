@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from docker.api.client import APIClient
 from docker.errors import DockerException
 from requests.exceptions import RequestException
 
+from validators.engines.client import ANSWER_S, Client
 from validators.engines.confinement import Habits
 from validators.engines.docker import DockerEngine
 from validators.engines.faults import machinery
 from validators.errors import EngineTooOldError, EngineUnavailableError
 
 _MINIMUM_API = (1, 40)
-_ANSWER_S = 10
+_CONNECT_S = 10
 _PROCESSES = 32768  # counted per uid over all containers: the pids limit is the one that holds
 _NEEDED = {
     ("MemoryLimit", "memory"): "memory",
@@ -68,13 +68,13 @@ def _checked(url: str) -> str:
     return url
 
 
-def _reach(url: str) -> APIClient | None:
+def _reach(url: str) -> Client | None:
     """A client whose engine answered; None when nothing does."""
     if not _listens(url):  # asked first, as the client does not clean up after itself
         return None
-    api: APIClient | None = None
+    api: Client | None = None
     try:
-        api = APIClient(base_url=url, version="auto", timeout=_ANSWER_S)
+        api = Client(url, timeout_s=_CONNECT_S)
         api.ping()
     except (DockerException, RequestException, OSError):
         if api is not None:
@@ -89,14 +89,14 @@ def _listens(url: str) -> bool:
     family = socket.AF_UNIX if scheme == "unix" else socket.AF_INET
     try:
         with socket.socket(family) as probe:
-            probe.settimeout(_ANSWER_S)
+            probe.settimeout(_CONNECT_S)
             probe.connect(address if scheme == "unix" else (host, int(port)))
     except (OSError, ValueError, OverflowError):
         return False
     return True
 
 
-def _fit(api: APIClient, url: str) -> DockerEngine:
+def _fit(api: Client, url: str) -> DockerEngine:
     with machinery("describe itself"):
         version = api.version()
         facts = api.info() | _delegated(api)
@@ -104,12 +104,12 @@ def _fit(api: APIClient, url: str) -> DockerEngine:
     if problem is not None:
         api.close()
         raise EngineTooOldError(problem)
-    api.timeout = DockerEngine.ANSWER_S
+    api.timeout = ANSWER_S
     name = _name(version)
     return DockerEngine(api, url=url, name=name, habits=_habits(name))
 
 
-def _delegated(api: APIClient) -> dict[str, Any]:
+def _delegated(api: Client) -> dict[str, Any]:
     """The cgroup controllers podman may use, by its own API; Docker may use all."""
     answer = api.get(f"{api.base_url}/v4.0.0/libpod/info")
     if answer.status_code != 200:

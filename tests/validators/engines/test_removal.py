@@ -2,15 +2,10 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import cast
+from functools import partial
 
 import pytest
-from docker.api.client import APIClient
-from requests.exceptions import ReadTimeout
 
-from validators.engines import DockerEngine
-from validators.engines.confinement import Habits
-from validators.engines.container import DockerContainer
 from validators.engines.removal import AT_ONCE, Removals
 from validators.errors import EngineUnavailableError
 
@@ -67,37 +62,41 @@ def test_what_is_left_after_the_end_is_removed_at_once() -> None:
         removals.begin(fail)
 
 
+def refused(_: threading.Thread) -> None:
+    """As on a machine whose limit of processes is reached."""
+    raise RuntimeError("can't start new thread")
+
+
+def test_where_no_thread_is_left_each_is_done_at_once_and_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    removals = Removals()
+    done: list[int] = []
+    for number in range(2 * AT_ONCE):
+        removals.begin(partial(done.append, number))
+        assert done == list(range(number + 1))
+    removals.settle()
+    removals.begin(fail)
+    with pytest.raises(EngineUnavailableError, match="failed"):
+        removals.check()
+    removals.close()
+    assert done == list(range(2 * AT_ONCE))
+
+
+def test_what_a_lack_of_threads_left_is_not_done_again_by_a_later_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A pool would have kept it in its queue."""
+    removals, done = Removals(), list[str]()
+    with monkeypatch.context() as lack:
+        lack.setattr(threading.Thread, "start", refused)
+        removals.begin(partial(done.append, "first"))
+    removals.begin(partial(done.append, "second"))
+    removals.close()
+    assert done == ["first", "second"]
+
+
 def fail() -> None:
     """A removal that the engine refuses."""
     raise EngineUnavailableError("The container engine failed to remove a container: busy.")
-
-
-class Silent:
-    """An engine's API that answers nothing; `waited` is how long each removal did, in seconds."""
-
-    def __init__(self) -> None:
-        self.timeout = DockerEngine.ANSWER_S
-        self.waited: list[float] = []
-
-    def remove_container(self, _: str, **__: object) -> None:
-        self.waited.append(self.timeout)
-        raise ReadTimeout
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-class Left:
-    """A container that is still there."""
-
-    def give_up(self) -> None:
-        """Nothing runs in it."""
-
-
-def test_beside_a_silent_engine_many_containers_share_the_time_for_closing() -> None:
-    api = Silent()
-    engine = DockerEngine(cast("APIClient", api), url="", name="docker", habits=Habits())
-    engine.CLOSING_S = 0
-    engine._live.update({name: cast("DockerContainer", Left()) for name in "abc"})
-    engine.close()
-    assert api.waited == [1, 1, 1]

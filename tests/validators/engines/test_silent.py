@@ -15,6 +15,7 @@ from tests.fakes.proxy import Proxy, proxy
 from tests.real_engine import HERE, LIMITS
 from validators.base_images import base_image
 from validators.engines import DockerEngine, connect
+from validators.engines.client import ANSWER_S
 from validators.engines.ownership import SESSION_LABEL
 from validators.engines.streams import Stream
 from validators.errors import EngineUnavailableError
@@ -128,8 +129,8 @@ def test_a_silent_engine_keeps_nobody_from_going(
     between: Proxy, engine: DockerEngine, base: Image
 ) -> None:
     """Ctrl-C: with the usual patience this test would not end in its time."""
-    engine._api.timeout = DockerEngine.ANSWER_S
-    engine.CLOSING_S = SOON_S
+    engine._api.timeout = ANSWER_S
+    engine.SILENT_S = SOON_S
     running = ExitStack()
     running.enter_context(engine.run(base, LIMITS))
     between.freeze()

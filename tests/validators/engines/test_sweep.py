@@ -9,12 +9,12 @@ import time
 from typing import cast
 
 import pytest
-from docker.api.client import APIClient
 from requests.exceptions import ConnectionError as NoConnection
 
 from tests.real_engine import HERE, LIMITS, containers
 from validators.base_images import base_image
 from validators.engines import DockerEngine, connect
+from validators.engines.client import Client
 from validators.engines.confinement import Habits
 from validators.engines.ownership import OWNER_LABEL, this_process
 from validators.model import BuildSettings
@@ -50,6 +50,16 @@ class Stuck:
             raise NoConnection("device or resource busy")
         self.removed.append(container_id)
 
+    def answers(self) -> bool:
+        """It does."""
+        return True
+
+    def settle(self, *, within_s: float) -> None:
+        """Nothing is under way."""
+
+    def cut(self) -> None:
+        """Nothing is under way."""
+
     def close(self) -> None:
         """Nothing is open."""
 
@@ -58,7 +68,7 @@ def test_an_orphan_that_cannot_be_removed_keeps_nobody_from_work(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     api = Stuck()
-    engine = DockerEngine(cast("APIClient", api), url="", name="docker", habits=Habits())
+    engine = DockerEngine(cast("Client", api), url="", name="docker", habits=Habits())
     assert engine.sweep() == 1
     engine.close()
     assert api.removed == ["free"]
