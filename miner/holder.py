@@ -15,6 +15,9 @@ from pathlib import Path
 
 from miner.errors import MinerError
 
+END_S = 5
+"""So long the end waits for a beat that is under way: on a database that is silent it is not."""
+
 _PROC = Path("/proc")
 
 _HIDDEN = "hidden"
@@ -66,7 +69,7 @@ class Heartbeat:
             yield
         finally:
             self._stop.set()
-            thread.join()
+            thread.join(END_S)
 
     def _run(self) -> None:
         while not self._stop.wait(self._every_s):

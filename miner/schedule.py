@@ -9,7 +9,7 @@ import logging
 import queue
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from types import FrameType
@@ -232,7 +232,8 @@ def _held(
         with heartbeat.running():
             yield holder
     finally:
-        store.unlock(kind, holder=holder, now=now())
+        with suppress(RetryableError):  # it runs out, as nobody beats for it
+            store.unlock(kind, holder=holder, now=now())
 
 
 def _trigger(at: str) -> CronTrigger:

@@ -62,8 +62,8 @@ def split(  # noqa: PLR0913  # a stage is handed all it uses
     try:
         due = _due(store, policy=policy, repo=repo, limit=limit, expect=opened.expect)
         for pull in due:
+            undone_by = store.reverted_by(pull)  # a database that is away concerns all of them
             try:
-                undone_by = store.reverted_by(pull)
                 result = _judged(pull, undone_by, mirrors=opened, policy=policy, now=now)
             except (RetryableError, ConfigError) as error:
                 retried += 1

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, exists, func, select
 
 from miner.model import Stage, StageReport, StoredRecipe
 from miner.store import documents
-from miner.store.connection import Sql
+from miner.store.connection import Sql, anew
 from miner.store.evidence import Evidence, evidence, worst_candidate
 from miner.store.funnel import Funnel, funnel
 from miner.store.leases import VERIFY
@@ -64,6 +64,7 @@ class AdminStore:
         """Take it off; its rows stay. False when it is not on the list."""
         return self._set_watch(name, action="remove", reason=reason)
 
+    @anew
     def leave_out(self, name: str, *, reason: str) -> bool:
         """Record why a found repository is not watched; False when it is, or for the same reason.
 
@@ -91,6 +92,7 @@ class AdminStore:
         """Repositories that are not watched, with the reason (`added_at`: since when)."""
         return self._watches()[1]
 
+    @anew
     def _watches(self) -> tuple[Sequence[Watch], Sequence[Watch]]:
         with self._sql.read() as connection:
             rows = connection.execute(select(WATCHES).order_by(WATCHES.c.id)).all()
@@ -107,6 +109,7 @@ class AdminStore:
                 off[key] = watch
         return tuple(on.values()), tuple(off.values())
 
+    @anew
     def repo_names(self) -> Sequence[str]:
         """Every name under which a repository was crawled or watched, sorted."""
         with self._sql.read() as connection:
@@ -114,6 +117,7 @@ class AdminStore:
             watched = connection.execute(select(WATCHES.c.name).distinct()).scalars().all()
         return sorted({*crawled, *watched})
 
+    @anew
     def set_recipe(self, repo: str, recipe: Recipe, *, author: str) -> None:
         """A person's recipe: the newest wins, and the repository's tasks are due again."""
         with self._sql.write() as connection:
@@ -132,6 +136,7 @@ class AdminStore:
         """People's first, then learned ones, newest first."""
         return read_recipes(self._sql, repo)
 
+    @anew
     def set_gate_policy(self, digest: str, document: str, *, author: str | None) -> bool:
         """Make a gate policy the current one: all pulls are due for splitting. False: it is."""
         with self._sql.write() as connection:
@@ -144,6 +149,7 @@ class AdminStore:
             )
             return True
 
+    @anew
     def gate_policy(self) -> StoredPolicy | None:
         """The current gate policy; None when nobody set one."""
         query = select(GATE_POLICIES).order_by(GATE_POLICIES.c.id.desc()).limit(1)
@@ -155,6 +161,7 @@ class AdminStore:
             digest=row.digest, document=row.document, author=row.author, made_at=row.made_at
         )
 
+    @anew
     def request(self, kind: str, subject: str, *, author: str | None, reason: str) -> int:
         """Ask for work beyond what is due: "verify" an instance id once more. The request's id."""
         with self._sql.write() as connection:
@@ -162,6 +169,7 @@ class AdminStore:
                 connection, REQUESTS, kind=kind, subject=subject, author=author, reason=reason
             )
 
+    @anew
     def revalidate(self, *, examined_before: datetime, limit: int, reason: str) -> int:
         """Ask once more for instances whose newest answer is older; how many were asked for.
 
@@ -220,6 +228,7 @@ class AdminStore:
         """The newest passes, newest first."""
         return self.passes.passes(limit=limit)
 
+    @anew
     def instance_images(self) -> frozenset[str]:
         """Content ids of the images of all instances: of those that count now, and of every one
         whose id is in a frozen snapshot."""
@@ -230,6 +239,7 @@ class AdminStore:
         with self._sql.read() as connection:
             return frozenset(connection.execute(now.union(frozen)).scalars())
 
+    @anew
     def _set_watch(self, name: str, *, action: str, reason: str | None) -> bool:
         with self._sql.write() as connection:
             self._sql.alone(connection, "watch", name.lower())

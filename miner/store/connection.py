@@ -1,43 +1,40 @@
 """One database: how it is reached, how transactions begin."""
 
 import hashlib
-import os
-import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import ParamSpec, TypeVar, cast
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, func, select
+from sqlalchemy import Connection, Engine, Table, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
-from sqlalchemy.pool import ConnectionPoolEntry
 
 from miner import __version__
 from miner.errors import ConfigError, RetryableError
 from miner.model import Clock
-from miner.store.sentences import ContendedError, sentence
-
-BUSY_TIMEOUT_S = 30
-"""How long a writer waits for another process's write on SQLite."""
-
-CONNECT_TIMEOUT_S = 10
-"""How long PostgreSQL may take to answer."""
+from miner.store.postgres import MIGRATION_S, PatientConnection, postgres_engine
+from miner.store.sentences import BusyError, ContendedError, LostError, sentence
+from miner.store.sqlite import pragma, sqlite_engine
 
 POOL_SIZE = 10
 
 TIES = 3
 """How often a transaction that lost a tie is begun anew before it is given up."""
 
-_FILE = "miner_file"
-"""Where a connection remembers its file: its path, and which file that was."""
+RESTART_S = (0, 1, 2, 4, 8, 15)
+"""Pauses between tries of what must not be lost: a server that is started again is back by then."""
 
+BUSY_TRIES = 4
+"""The same for a SQLite file that another program holds; each of them waits BUSY_S."""
+
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -46,17 +43,35 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def anew(method: Callable[P, T]) -> Callable[P, T]:
+    """For a store's method that is one transaction: begun anew, once, when it lost its connection.
+
+    LostError says that nothing of it was stored.
+    """
+
+    @wraps(method)
+    def tried(*args: P.args, **kwargs: P.kwargs) -> T:
+        with suppress(LostError):
+            return method(*args, **kwargs)
+        return method(*args, **kwargs)
+
+    return tried
+
+
 class Sql:
     """An open database. Reads see one state; writes are one transaction each.
 
     `where` names it for people, never with a password.
     """
 
-    def __init__(self, url: str, *, clock: Clock = utc_now) -> None:
+    def __init__(
+        self, url: str, *, clock: Clock = utc_now, pause: Callable[[float], object] = time.sleep
+    ) -> None:
         parsed = _parsed(url)
         self.where = _where(parsed)
         self.url = parsed
         self._clock = clock
+        self._pause = pause
         self.engine = _engine(parsed)
         # threads that wait for SQLite's one writer would sleep longer and longer between tries
         self._turn: AbstractContextManager[object] = (
@@ -81,16 +96,41 @@ class Sql:
         """
         with self._said(), self._turn, self.engine.connect() as plain:
             connection = plain.execution_options(miner_write=True)
-            with connection.begin():
+            with connection.begin() as transaction:
                 yield connection
+                with self._doubted():
+                    transaction.commit()
 
     def transact(self, work: Callable[[Connection], T]) -> T:
-        """`work` in a write transaction of its own, begun anew when the database broke a tie."""
-        for _ in range(TIES):
-            with suppress(ContendedError), self.write() as connection:
-                return work(connection)
-        with self.write() as connection:
-            return work(connection)
+        """`work` in a write transaction of its own, begun anew when the database broke a tie or
+        lost its connection."""
+        return self._tried(work, pauses_s=(0,), busy_tries=1)
+
+    def persist(self, work: Callable[[Connection], T]) -> T:
+        """As `transact`, for what took long to find out: the database may be away for a while."""
+        return self._tried(work, pauses_s=RESTART_S, busy_tries=BUSY_TRIES)
+
+    def _tried(
+        self, work: Callable[[Connection], T], *, pauses_s: Iterable[float], busy_tries: int
+    ) -> T:
+        left, ties = iter(pauses_s), TIES
+        while True:
+            try:
+                with self.write() as connection:
+                    return work(connection)
+            except ContendedError:
+                ties -= 1
+                if ties < 0:
+                    raise
+            except BusyError:
+                busy_tries -= 1
+                if busy_tries <= 0:
+                    raise
+            except LostError:
+                pause_s = next(left, None)
+                if pause_s is None:
+                    raise
+                self._pause(pause_s)
 
     def alone(self, connection: Connection, *subject: object) -> None:
         """From here to its end this transaction is the only one that is alone with the subject.
@@ -111,15 +151,17 @@ class Sql:
         delete the rows that refer to it (alembic's documentation on batch mode).
         """
         with self._said(), self.engine.connect() as plain:
-            if not self.is_postgres:
-                _pragma(plain, "PRAGMA foreign_keys=OFF")
+            if self.is_postgres:
+                cast("PatientConnection", plain.connection.driver_connection).answer_s = MIGRATION_S
+            else:
+                pragma(plain, "PRAGMA foreign_keys=OFF")
             connection = plain.execution_options(miner_write=True)
             with connection.begin():
                 if self.is_postgres:
                     connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7263001)")
                 yield connection
             if not self.is_postgres:
-                _pragma(plain, "PRAGMA foreign_keys=ON")
+                pragma(plain, "PRAGMA foreign_keys=ON")
 
     def insert(self, table: Table) -> postgresql.Insert | sqlite.Insert:
         """An INSERT that knows ON CONFLICT."""
@@ -162,6 +204,21 @@ class Sql:
         except DBAPIError as error:
             raise sentence(error, self.engine.dialect, self.where) from error
 
+    @contextmanager
+    def _doubted(self) -> Iterator[None]:
+        """A connection that is lost here leaves it open whether the transaction came to its end:
+        it is not begun anew, or its rows might be there twice."""
+        try:
+            yield
+        except DBAPIError as error:
+            said = sentence(error, self.engine.dialect, self.where)
+            if isinstance(said, LostError):
+                raise RetryableError(
+                    f"The connection to {self.where} was lost while something was being stored; "
+                    "run this again, which sees whether it was."
+                ) from error
+            raise
+
 
 def _parsed(url: str) -> URL:
     try:
@@ -191,101 +248,14 @@ def _where(url: URL) -> str:
 
 
 def _engine(url: URL) -> Engine:
+    make = postgres_engine if url.get_backend_name() == "postgresql" else sqlite_engine
     try:
-        if url.get_backend_name() == "postgresql":
-            return create_engine(
-                url,
-                pool_size=POOL_SIZE,
-                pool_pre_ping=True,
-                isolation_level="READ COMMITTED",  # whatever the server's default is
-                connect_args={"connect_timeout": CONNECT_TIMEOUT_S},
-            )
-        engine = create_engine(
-            url,
-            pool_size=POOL_SIZE,
-            connect_args={"timeout": BUSY_TIMEOUT_S, "isolation_level": None},
-        )
+        return make(url, pool_size=POOL_SIZE)
     except (ArgumentError, NoSuchModuleError, ImportError, TypeError, ValueError):
         raise ConfigError(
             "The database URL asks for something unknown; write sqlite:///path/to/file.db or "
             "postgresql+psycopg://user:password@host/name."
         ) from None
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _prepare_sqlite(connection: DBAPIConnection, entry: ConnectionPoolEntry) -> None:
-    cursor = connection.cursor()
-    try:
-        # Readers must not stop the writer; NORMAL is durable against kills, and consistent
-        # (not durable) against power cuts: https://www.sqlite.org/wal.html
-        use_wal(cursor)
-        cursor.execute("PRAGMA synchronous=NORMAL")
-        cursor.execute("PRAGMA foreign_keys=ON")
-        cursor.execute("PRAGMA database_list")
-        file = Path(cursor.fetchall()[0][2] or os.devnull)  # it has no name where it is no file
-    finally:
-        cursor.close()
-    entry.info[_FILE] = (file, _identity(file))
-
-
-def use_wal(cursor: DBAPICursor, *, pause: Callable[[float], object] = time.sleep) -> None:
-    """Leave WAL on, which a file remembers.
-
-    While another connection does the same, or makes the first tables, SQLite refuses without
-    waiting for it.
-    """
-    until = time.monotonic() + BUSY_TIMEOUT_S
-    while True:
-        try:
-            cursor.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
-                raise
-            pause(0.05)
-        else:
-            return
-
-
-def _identity(file: Path) -> tuple[int, int] | None:
-    """Which file that is, whatever its name; None when there is none."""
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def _refuse_what_is_gone(connection: Connection) -> None:
-    """ConfigError when the file was moved, deleted or replaced since it was opened.
-
-    SQLite would go on writing to what it holds open, and nobody would ever find that again.
-    """
-    file, opened = connection.info[_FILE]
-    if _identity(file) != opened:
-        raise ConfigError(
-            f"The database {file} was moved, deleted or replaced while it was in use; put it back "
-            "with its -wal file, then run this again."
-        )
-
-
-def _pragma(connection: Connection, words: str) -> None:
-    # outside of a transaction, where SQLAlchemy would begin one
-    cursor = connection.connection.cursor()
-    try:
-        cursor.execute(words)
-    finally:
-        cursor.close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that reads first and writes later would fail with "database is locked" without
-    # waiting, so writers take the lock at once; readers do not, or everything would queue.
-    write = connection.get_execution_options().get("miner_write", False)
-    if write:
-        _refuse_what_is_gone(connection)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
 def sqlite_file(url: str) -> Path | None:

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 
 from miner.model import Depth, LinkStrength, Place, PullRequest, Rejection, Repo, Stage
 from miner.store import blobs, documents, marks, repositories
-from miner.store.connection import Sql
+from miner.store.connection import Sql, anew
 from miner.store.newest import is_newest_fact, repo_ids
 from miner.store.split import add_rejection
 from miner.store.tables import (
@@ -28,6 +28,7 @@ class CrawlStore:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
+    @anew
     def watched(self) -> Sequence[str]:
         """Names of the watched repositories, in the order they were added."""
         with self._sql.read() as connection:
@@ -40,6 +41,7 @@ class CrawlStore:
                 names.pop(row.name.lower(), None)
         return tuple(names.values())
 
+    @anew
     def known(self, name: str) -> Repo | None:
         """A repository as last saved, by its present name, else by one it had before."""
         facts = select(REPO_FACTS.c.document).where(is_newest_fact())
@@ -53,6 +55,7 @@ class CrawlStore:
                     return documents.REPO.load(document)
         return None
 
+    @anew
     def save_repo(self, repo: Repo, *, now: datetime) -> None:
         """Append what is known of a repository, when it differs from what was known last.
 
@@ -75,6 +78,7 @@ class CrawlStore:
         """How far back the repository was read."""
         return self._mark(repo).depth
 
+    @anew
     def stored_pulls(self, repo: Repo, raw_digests: Sequence[str]) -> Set[tuple[int, str]]:
         """(number, raw digest) of the versions among these that are stored already."""
         query = (
@@ -120,18 +124,21 @@ class CrawlStore:
 
         self._sql.transact(save)
 
+    @anew
     def place(self, repo: Repo) -> Place | None:
         """Where a crawl that was not completed stopped; None after a complete one."""
         with self._sql.read() as connection:
             repo_id = _found_id(connection, repo)
             return None if repo_id is None else marks.open_place(connection, repo_id)
 
+    @anew
     def reach(self, repo: Repo, place: Place, *, now: datetime) -> None:
         """Keep where a crawl that ends here is to go on, in place of what was kept before."""
         with self._sql.write() as connection:
             repo_id = self._row_id(connection, repo)
             marks.set_place(self._sql, connection, repo_id, place, now=now)
 
+    @anew
     def deepen(self, repo: Repo, depth: Depth, *, now: datetime) -> None:
         """Keep how far back the repository is read; every row before it is stored."""
         with self._sql.write() as connection:
@@ -140,6 +147,7 @@ class CrawlStore:
             new = replace(old, depth=marks.deeper(old.depth, depth))
             marks.set_mark(self._sql, connection, repo_id, new, now=now)
 
+    @anew
     def advance(
         self,
         repo: Repo,
@@ -163,6 +171,7 @@ class CrawlStore:
             new = marks.Mark(watermark=newest, etag=etag, depth=reached)
             marks.set_mark(self._sql, connection, repo_id, new, now=now)
 
+    @anew
     def record_failure(self, repo: str, *, error: str, now: datetime) -> None:
         """Append a failed attempt of the machinery; the repository stays due."""
         with self._sql.write() as connection:
@@ -175,6 +184,7 @@ class CrawlStore:
                 failed_at=now,
             )
 
+    @anew
     def reject(self, rejection: Rejection, *, raw: bytes) -> None:
         """Append a no of the crawl with the payload it is about; the same again: nothing."""
         bundle = blobs.Bundle()
@@ -192,6 +202,7 @@ class CrawlStore:
                 bundle.save(self._sql, connection)
                 add_rejection(self._sql, connection, rejection, raw=sha256)
 
+    @anew
     def bury(self, repo: Repo, *, reason: str, now: datetime) -> None:
         """Append a tombstone ("deleted", "dmca", "tos" …): exports leave the repository out."""
         with self._sql.write() as connection:
@@ -205,6 +216,7 @@ class CrawlStore:
             self._sql, connection, source=repo.source, database_id=repo.database_id
         )
 
+    @anew
     def _mark(self, repo: Repo) -> marks.Mark:
         with self._sql.read() as connection:
             repo_id = _found_id(connection, repo)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
 from miner.model import Evaluation, EvaluationState
 from miner.store import blobs, documents, results
 from miner.store.blobs import Bundle
-from miner.store.connection import Sql
+from miner.store.connection import Sql, anew
 from miner.store.tables import EVALUATIONS
 from validators.model import TestResult
 
@@ -28,6 +28,7 @@ class EvaluateStore:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
+    @anew
     def cached_evaluation(
         self, *, row_hash: str, patch_hash: str, grader_version: int
     ) -> Evaluation | None:
@@ -70,10 +71,14 @@ class EvaluateStore:
             "results": None if run is None else bundle.add(results.dump(run.results)),
             "evaluated_at": evaluation.evaluated_at,
         }
-        with self._sql.write() as connection:
+
+        def save(connection: Connection) -> None:
             bundle.save(self._sql, connection)
             self._sql.add(connection, EVALUATIONS, **values)
 
+        self._sql.persist(save)
+
+    @anew
     def evaluations(self, *, dataset: str, run_id: str | None) -> Sequence[Evaluation]:
         """The newest evaluation per instance and model of a run (None: of each run)."""
         newest = (
@@ -93,6 +98,7 @@ class EvaluateStore:
         with self._sql.read() as connection:
             return tuple(map(documents.EVALUATION.load, connection.execute(query).scalars()))
 
+    @anew
     def of_instance(self, instance_id: str) -> Sequence[Evaluation]:
         """The newest evaluation of an instance per dataset, run and model; the oldest first."""
         newest = (
@@ -108,6 +114,7 @@ class EvaluateStore:
         with self._sql.read() as connection:
             return tuple(map(documents.EVALUATION.load, connection.execute(query).scalars()))
 
+    @anew
     def kept_run(self, evaluation: Evaluation) -> KeptRun | None:
         """The run that the newest grade of this evaluation rests on; None when nothing was run.
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, Select, String, case, func, select
 
 from miner.model import Candidate, Rejection, Stage
 from miner.store import blobs, documents, results
-from miner.store.connection import Sql
+from miner.store.connection import Sql, anew
 from miner.store.examinations import INSTANCE
 from miner.store.newest import current_splits, newest_examination, repo_ids
 from miner.store.publish import current_instances
@@ -48,6 +48,7 @@ class Evidence:
     failures: tuple[tuple[datetime, str], ...] = ()
 
 
+@anew
 def evidence(sql: Sql, instance_id: str) -> Evidence | None:
     """All of it; None when the id is unknown."""
     with sql.read() as connection:
@@ -63,6 +64,7 @@ def evidence(sql: Sql, instance_id: str) -> Evidence | None:
     return found if found.candidate is not None or found.rejections else None
 
 
+@anew
 def worst_candidate(sql: Sql, repo: str) -> str | None:
     """Of a repository's candidates the one whose recipe needs a hand the most; None without any.
 

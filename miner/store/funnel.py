@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func, select
 
 from miner.model import Stage
-from miner.store.connection import Sql
+from miner.store.connection import Sql, anew
 from miner.store.examinations import INSTANCE
 from miner.store.newest import current_splits, is_newest_pull, newest_examination, repo_ids
 from miner.store.split import CANDIDATE
@@ -47,6 +47,7 @@ class Funnel:
     published: int = 0  # in the newest snapshot
 
 
+@anew
 def funnel(sql: Sql, *, repo: str | None = None) -> Funnel:
     """The counts now, of all repositories or of one."""
     with sql.read() as connection:

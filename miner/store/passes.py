@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, and_, select
 
 from miner.model import Stage, StageReport
 from miner.store import documents
-from miner.store.connection import Sql
+from miner.store.connection import Sql, anew
 from miner.store.leases import end_lost
 from miner.store.tables import LEASES, PASSES, STAGE_REPORTS
 
@@ -32,6 +32,7 @@ class PassStore:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
+    @anew
     def lock(self, kind: str, *, holder: str, now: datetime) -> str | None:
         """Take the lock; None when it is ours now, else who holds it. A dead holder loses it."""
         values = {
@@ -58,6 +59,7 @@ class PassStore:
 
         return self._sql.transact(take)
 
+    @anew
     def beat(self, kind: str, *, holder: str, now: datetime) -> bool:
         """Prolong the lock; False when it is no longer ours."""
         with self._sql.write() as connection:
@@ -68,11 +70,13 @@ class PassStore:
             )
             return connection.execute(statement).rowcount == 1
 
+    @anew
     def unlock(self, kind: str, *, holder: str, now: datetime) -> None:
         """Give the lock back; nothing when it was lost."""
         with self._sql.write() as connection:
             connection.execute(LEASES.update().where(_ours(kind, holder)).values(ended_at=now))
 
+    @anew
     def save_pass(
         self,
         *,
@@ -94,12 +98,14 @@ class PassStore:
                 ended_at=ended_at,
             )
 
+    @anew
     def last_pass_at(self) -> datetime | None:
         """When the newest pass ended."""
         query = select(PASSES.c.ended_at).order_by(PASSES.c.id.desc()).limit(1)
         with self._sql.read() as connection:
             return connection.execute(query).scalar()
 
+    @anew
     def passes(self, *, limit: int = 10) -> Sequence[StoredPass]:
         """The newest passes, newest first."""
         query = select(PASSES).order_by(PASSES.c.id.desc()).limit(limit)
@@ -114,6 +120,7 @@ class PassStore:
                 for row in connection.execute(query)
             )
 
+    @anew
     def save_report(self, report: StageReport) -> None:
         """Append a stage's report."""
         with self._sql.write() as connection:
@@ -129,6 +136,7 @@ class PassStore:
                 ended_at=report.ended_at,
             )
 
+    @anew
     def reports(self, *, stage: Stage | None = None, limit: int = 20) -> Sequence[StageReport]:
         """The newest reports, newest first."""
         query = select(STAGE_REPORTS.c.document).order_by(STAGE_REPORTS.c.id.desc()).limit(limit)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, Select, exists, func, select
 from miner.errors import ConfigError, FatalError, SnapshotFrozenError
 from miner.model import Candidate, DueInstance, Instance, Member, Signal, Snapshot, Split
 from miner.store import blobs, documents
-from miner.store.connection import Sql
+from miner.store.connection import Sql, anew
 from miner.store.newest import (
     current_splits,
     is_newest_fact,
@@ -83,6 +83,7 @@ class AssessStore:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
+    @anew
     def due_instances(self, *, signal: str, version: int, limit: int) -> Sequence[DueInstance]:
         """Newest instances without that signal of that version (verdict runs not loaded)."""
         there = exists().where(
@@ -104,6 +105,7 @@ class AssessStore:
             for row in rows
         )
 
+    @anew
     def save_signals(self, found: Sequence[tuple[DueInstance, Signal]]) -> None:
         """Append to what was measured, be it the newest still or not; the same signal of the same
         version stays as it is."""
@@ -127,6 +129,7 @@ class PublishStore:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
+    @anew
     def instances(self, *, window: tuple[date | None, date | None]) -> Sequence[Instance]:
         """Newest accepted instance per instance id with merged_at in the window, sorted by id.
 
@@ -141,6 +144,7 @@ class PublishStore:
         with self._sql.read() as connection:
             return read_instances(connection, query)
 
+    @anew
     def earlier(self, day: date) -> Sequence[Candidate]:
         """Candidates (without patches) of the accepted instances merged before that day."""
         query = current_instances().with_only_columns(CANDIDATES.c.document)
@@ -148,6 +152,7 @@ class PublishStore:
             found = connection.execute(query.where(CANDIDATES.c.merged_at < _midnight(day)))
             return tuple(documents.CANDIDATE.load(row.document) for row in found)
 
+    @anew
     def buried(self) -> Mapping[str, str]:
         """Names of the repositories that the source no longer shows → why.
 
@@ -168,6 +173,7 @@ class PublishStore:
             names = set(connection.execute(shown).scalars()) if gone else ()
         return {name: reason for name, reason in gone.items() if name.lower() not in names}
 
+    @anew
     def signals(self, instance_ids: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
         """Instance id → signal name → newest JSON value, of the newest instance."""
         split = current_splits()
@@ -186,11 +192,13 @@ class PublishStore:
                     found.setdefault(row.instance_id, {})[row.name] = row.value
         return found
 
+    @anew
     def snapshot(self, name: str) -> Snapshot | None:
         """A published snapshot."""
         with self._sql.read() as connection:
             return self._snapshot(connection, name)
 
+    @anew
     def snapshots(self) -> Sequence[Snapshot]:
         """All, oldest first."""
         with self._sql.read() as connection:
@@ -198,6 +206,7 @@ class PublishStore:
             found = [self._snapshot(connection, name) for name in names.all()]
         return tuple(snapshot for snapshot in found if snapshot is not None)
 
+    @anew
     def freeze(self, snapshot: Snapshot, *, rows: Mapping[str, str]) -> None:
         """Store snapshot and each member's export row (canonical JSON by instance id).
 
@@ -235,6 +244,7 @@ class PublishStore:
                     row=packed[member.instance_id],
                 )
 
+    @anew
     def rows(self, name: str) -> Mapping[str, str]:
         """The frozen export rows of a snapshot, in its order: instance id → canonical JSON.
 

@@ -13,6 +13,14 @@ class ContendedError(RetryableError):
     """The database ended one of two transactions that waited for each other. Nothing was done."""
 
 
+class LostError(RetryableError):
+    """The connection was lost, or none could be made. Nothing of its transaction was done."""
+
+
+class BusyError(RetryableError):
+    """Another program holds what is wanted for longer than one waits. Nothing was done."""
+
+
 Sentence = tuple[type[MinerError], str]
 WORDS_TOLD = 200
 """So many of the driver's words are told when it says something that nobody foresaw."""
@@ -40,7 +48,7 @@ _SQLITE_SENTENCES: Mapping[str, Sentence] = MappingProxyType(
             "The disk failed under the database {where}; check it and run this again.",
         ),
         "database is locked": (
-            RetryableError,
+            BusyError,
             "The database {where} is held by another process; run this again when it is done.",
         ),
         "malformed": (
@@ -57,15 +65,19 @@ _POSTGRES_SENTENCES: Mapping[str, Sentence] = MappingProxyType(
         "42501": (ConfigError, "The user may not do this in the database {where}."),
         "25006": (ConfigError, "The database {where} may only be read now."),
         "08": (
-            RetryableError,
+            LostError,
             "The database {where} cannot be reached; check address and server, then try again.",
         ),
+        "25P03": (LostError, "The database {where} ended a connection; run this again."),
+        "25P04": (LostError, "The database {where} ended a connection; run this again."),
         "53100": (RetryableError, "The disk of the database {where} is full; free some space."),
         "53": (RetryableError, "The database {where} is short of resources; run this again later."),
         "58": (RetryableError, "The machine of the database {where} failed; run this again later."),
-        "57": (RetryableError, "The database {where} is shutting down; run this again later."),
+        "57P03": (LostError, "The database {where} is starting or ending; run this again later."),
+        "57014": (RetryableError, "The database {where} broke off a statement; run this again."),
+        "57": (LostError, "The database {where} ended a connection; run this again later."),
         "40": (ContendedError, "Another process was faster in {where}; run this again."),
-        "55P03": (RetryableError, "A row in {where} is held by another process; run this again."),
+        "55P03": (BusyError, "A row in {where} is held by another process; run this again."),
     }
 )
 

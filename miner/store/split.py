@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, exists, false, select, true
 from miner.errors import FatalError
 from miner.model import Candidate, PullRequest, Rejection, Stage
 from miner.store import blobs, documents
-from miner.store.connection import Sql
+from miner.store.connection import Sql, anew
 from miner.store.newest import is_newest_pull, is_reverted, repo_ids
 from miner.store.tables import CANDIDATES, PULL_REVERTS, PULLS, REJECTIONS, REPOS, SPLITS
 
@@ -37,6 +37,7 @@ class SplitStore:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
+    @anew
     def due_pulls(self, *, policy: str, limit: int, repo: str | None) -> Sequence[PullRequest]:
         """Newest version of each pull without a result for (version, policy, revert state).
 
@@ -57,6 +58,7 @@ class SplitStore:
             replace(documents.PULL.load(row.document), diff=diffs[row.diff]) for row in rows
         )
 
+    @anew
     def reverted_by(self, pull: PullRequest) -> int | None:
         """The number of a stored pull that undoes this one and is not undone itself."""
         undoing = PULLS.alias("undoing")
@@ -80,6 +82,7 @@ class SplitStore:
             number = connection.execute(query).scalar()
         return None if number is None else int(number)
 
+    @anew
     def save_split(
         self,
         pull: PullRequest,

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, func, select
 
-from miner.store.connection import Sql
+from miner.store.connection import Sql, anew
 from miner.store.leases import MAX_ATTEMPTS, VERIFY
 from miner.store.tables import (
     CANDIDATES,
@@ -55,6 +55,7 @@ class Status:
     failures: tuple[tuple[datetime, str, str], ...]  # (when, subject, error): the last twenty
 
 
+@anew
 def status(sql: Sql) -> Status:
     """As of now."""
     with sql.read() as connection:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, func, or_, select
 
 from miner.model import Candidate, Examined, StoredRecipe
 from miner.store import blobs, documents, leases
-from miner.store.connection import Sql
+from miner.store.connection import Sql, anew
 from miner.store.examinations import Packed, pack
 from miner.store.newest import repo_ids
 from miner.store.split import add_rejection, task_digest
@@ -43,6 +43,7 @@ class VerifyStore:
 
         return self._sql.transact(claim)
 
+    @anew
     def due(
         self, *, version: int, policy: str, limit: int, repo: str | None, now: datetime
     ) -> Sequence[Candidate]:
@@ -58,6 +59,7 @@ class VerifyStore:
         wanted = leases.Wanted(version=version, policy=policy, repo=repo, limit=limit)
         return self._sql.transact(lambda connection: leases.count_due(connection, wanted, now=now))
 
+    @anew
     def count_unanswered(
         self, *, version: int, policy: str, merged: tuple[datetime, datetime]
     ) -> int:
@@ -66,6 +68,7 @@ class VerifyStore:
         with self._sql.read() as connection:
             return leases.count_unanswered(connection, wanted, merged=merged)
 
+    @anew
     def heartbeat(self, candidate: Candidate, *, holder: str, now: datetime) -> bool:
         """Prolong the lease; False when it is no longer ours."""
         with self._sql.write() as connection:
@@ -91,8 +94,9 @@ class VerifyStore:
             packed.bundle.save(self._sql, connection)
             return self._save(connection, examined, packed, lease, now)
 
-        return self._sql.transact(save)
+        return self._sql.persist(save)
 
+    @anew
     def release(
         self, candidate: Candidate, *, holder: str, error: str | None, now: datetime
     ) -> None:
@@ -151,6 +155,7 @@ class VerifyStore:
             )
 
 
+@anew
 def read_recipes(sql: Sql, repo: str) -> Sequence[StoredRecipe]:
     """Recipes set or learned under any name of the repository; people's first, newest first."""
     names = select(REPO_FACTS.c.name_lower).where(REPO_FACTS.c.repo_id.in_(repo_ids(repo)))

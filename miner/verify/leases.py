@@ -109,9 +109,12 @@ class Leases:
         self._aside[candidate.instance_id] = error
 
     def release_all(self) -> None:
-        """End what is still held."""
-        for candidate in list(self._held.values()):
-            with suppress(MinerError):  # it runs out, or is seen to be dead
+        """End what is still held. What cannot be ended runs out, or its holder is seen to be dead.
+
+        After the first of those it is left at that: a database that is silent keeps nobody waiting.
+        """
+        with suppress(MinerError):
+            for candidate in list(self._held.values()):
                 self.release(candidate, self._aside.get(candidate.instance_id))
 
     def _let_go(self, candidate: Candidate) -> None:

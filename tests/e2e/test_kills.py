@@ -1,20 +1,24 @@
 """The whole line killed at seeded points and given again ends in the database of a quiet run."""
 
+import random
 import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Engine, event, select
 
 from miner.demo import Forge, serve, synthetic
 from miner.store import open_store, upgrade
 from miner.store.connection import Sql
 from miner.store.tables import METADATA
-from tests.miner.store.conftest import BACKENDS, empty_url, url
+from tests.fakes.killer import Killer
+from tests.fakes.whole_line import line
+from tests.miner.store.conftest import BACKENDS, empty_url, postgres_schema, url
 
 __all__ = ["BACKENDS", "empty_url", "url"]
 
@@ -114,3 +118,24 @@ def test_a_line_killed_at_seeded_points_ends_as_a_quiet_one(
     assert again > 0
     with open_store(url) as database:
         assert database.admin.status().work == ()
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_a_line_whose_connections_are_ended_goes_on_and_ends_as_a_quiet_one(
+    postgres_url: str, tmp_path: Path, forge: Forge, quiet: Mapping[str, Counter[str]], seed: int
+) -> None:
+    """None of them while its transaction ends: of those nothing is known."""
+    chance = random.Random(seed)  # noqa: S311  (which statements)
+    numbers = list(accumulate(chance.randrange(30, 60) for _ in range(20)))
+    killer = Killer(postgres_url, numbers)
+    with postgres_schema(postgres_url) as url:
+        upgrade(url)
+        event.listen(Engine, "before_cursor_execute", killer)
+        try:
+            line(url, tmp_path, forge.base_url, forge.token)
+        finally:
+            event.remove(Engine, "before_cursor_execute", killer)
+        found = contents(url)
+    assert killer.killed >= 3
+    assert {name: rows for name, rows in found.items() if rows != quiet[name]} == {}

@@ -1,26 +1,26 @@
-"""A socket between the miner and its engine that stops answering when it is told to."""
+"""A socket between the miner and its engine or database that stops answering when it is told to."""
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 
 class Proxy:
-    """Passes everything on, both ways. `url` is what `connect` is given."""
+    """Passes everything on, both ways, to what `reach` connects to. `url`: where it listens."""
 
-    def __init__(self, folder: Path, engine_socket: str) -> None:
-        self.path = folder / "engine.sock"
-        self.url = f"unix://{self.path}"
-        self._engine_socket = engine_socket
+    def __init__(
+        self, listener: socket.socket, url: str, reach: Callable[[], socket.socket]
+    ) -> None:
+        self.url = url
+        self._listener = listener
+        self._reach = reach
         self._flowing = threading.Event()
         self._flowing.set()
         self._is_cut = threading.Event()
         self._open: list[socket.socket] = []
-        self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(str(self.path))
-        self._listener.listen()
         self._passing: list[threading.Thread] = []
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
@@ -32,6 +32,10 @@ class Proxy:
     def thaw(self) -> None:
         """Go on."""
         self._flowing.set()
+
+    def mend(self) -> None:
+        """New connections hold again."""
+        self._is_cut.clear()
 
     def cut(self) -> None:
         """Every connection ends, and so does each new one."""
@@ -57,8 +61,7 @@ class Proxy:
             if self._is_cut.is_set():
                 near.close()
                 continue
-            far = socket.socket(socket.AF_UNIX)
-            far.connect(self._engine_socket)
+            far = self._reach()
             self._open += [near, far]
             for source, sink in ((near, far), (far, near)):
                 thread = threading.Thread(target=self._pass_on, args=(source, sink), daemon=True)
@@ -85,8 +88,32 @@ def _end(connection: socket.socket) -> None:
 
 @contextmanager
 def proxy(folder: Path, engine_socket: str) -> Iterator[Proxy]:
-    """One that is over when the block ends."""
-    made = Proxy(folder, engine_socket)
+    """Before an engine's socket, until the block ends."""
+    path = folder / "engine.sock"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen()
+
+    def reach() -> socket.socket:
+        far = socket.socket(socket.AF_UNIX)
+        far.connect(engine_socket)
+        return far
+
+    with _closed(Proxy(listener, f"unix://{path}", reach)) as made:
+        yield made
+
+
+@contextmanager
+def tcp_proxy(host: str, port: int) -> Iterator[Proxy]:
+    """Before a server, until the block ends. `url` is "127.0.0.1:PORT"."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"127.0.0.1:{listener.getsockname()[1]}"
+    with _closed(Proxy(listener, url, partial(socket.create_connection, (host, port)))) as made:
+        yield made
+
+
+@contextmanager
+def _closed(made: Proxy) -> Iterator[Proxy]:
     try:
         yield made
     finally:

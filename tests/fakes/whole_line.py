@@ -85,8 +85,10 @@ def line(url: str, folder: Path, forge: str, token: str) -> None:
     def now() -> datetime:
         return NOW
 
-    client = HttpClient(forge, tokens=[Token(token)], ca_bundle=None)
-    with open_store(url, clock=now) as database:
+    with (
+        HttpClient(forge, tokens=[Token(token)], ca_bundle=None) as client,
+        open_store(url, clock=now) as database,
+    ):
         crawl(
             database.crawl,
             source=SOURCES["github"](client),

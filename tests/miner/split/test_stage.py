@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from miner.errors import ConfigError
+from miner.errors import ConfigError, RetryableError
 from miner.git import Mirrors
 from miner.model import Candidate, Gate, PullRequest, Rejection, Stage, StageReport
 from miner.split.policy import GatePolicy
@@ -359,3 +359,16 @@ def test_a_damaged_mirror_is_no_rejection(line: Line) -> None:
         loose.write_bytes(b"")
     report = line.split(store)
     assert (report.retried, store.results) == (1, {})
+
+
+def test_a_database_that_is_away_ends_the_stage_and_is_no_pulls_fault(line: Line) -> None:
+    class Away(ListStore):
+        def reverted_by(self, pull: PullRequest) -> int | None:
+            asked.append(pull.number)
+            raise RetryableError("The database cannot be reached.")
+
+    asked: list[int] = []
+    pulls = [line.pull({"pkg/a.py": f"{number}\n"}, number=number) for number in (7, 8)]
+    with pytest.raises(RetryableError):
+        line.split(Away(pulls))
+    assert asked == [7]

@@ -3,6 +3,7 @@
 import secrets
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -19,7 +20,13 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/miner.db"
         return
-    server: str = request.getfixturevalue("postgres_url")
+    with postgres_schema(request.getfixturevalue("postgres_url")) as made:
+        yield made
+
+
+@contextmanager
+def postgres_schema(server: str) -> Iterator[str]:
+    """URL of an empty schema of its own; it is dropped when the block ends."""
     plain = server.replace("postgresql+psycopg://", "postgresql://")
     schema = f"test_{secrets.token_hex(6)}"
     with psycopg.connect(plain, autocommit=True) as connection:
