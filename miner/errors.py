@@ -19,6 +19,8 @@ MinerError                         exit 1
 Caught in two kinds of place: a stage's loop (BadItemError, RetryableError) and `cli.main`.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 
 from validators.errors import ValidatorError
@@ -99,6 +101,27 @@ class SnapshotFrozenError(FatalError):
 
 class FaultError(FatalError):
     """This program is wrong: an error that nobody foresaw."""
+
+
+def was_stopped(error: BaseException) -> bool:
+    """It came up while Ctrl-C or SIGTERM was being obeyed, in whose place it must not be taken."""
+    context = error.__context__
+    while context is not None:
+        if isinstance(context, KeyboardInterrupt):
+            return True
+        context = context.__context__
+    return False
+
+
+@contextmanager
+def stops_first() -> Iterator[None]:
+    """Ctrl-C inside is KeyboardInterrupt outside, whatever came up while it was being obeyed."""
+    try:
+        yield
+    except Exception as error:
+        if was_stopped(error):
+            raise KeyboardInterrupt from error
+        raise
 
 
 def told(error: BaseException) -> str:

@@ -20,7 +20,14 @@ from apscheduler.schedulers.background import (  # type: ignore[import-untyped] 
 )
 from apscheduler.triggers.cron import CronTrigger  # type: ignore[import-untyped]  # as above
 
-from miner.errors import ConfigError, FatalError, FaultError, MinerError, RetryableError
+from miner.errors import (
+    ConfigError,
+    FatalError,
+    FaultError,
+    MinerError,
+    RetryableError,
+    stops_first,
+)
 from miner.holder import Heartbeat, new_holder
 from miner.model import Clock, Snapshot, StageReport
 from validators.errors import ValidatorError
@@ -179,7 +186,8 @@ def _walk(steps: Sequence[Step]) -> PassResult:
     said: list[str] = []
     for step in steps:
         try:
-            report = step.run()
+            with stops_first():
+                report = step.run()
         except (MinerError, ValidatorError) as error:
             report = getattr(error, "report", None)
             codes.add(error.exit_code)
@@ -232,7 +240,7 @@ def _held(
         with heartbeat.running():
             yield holder
     finally:
-        with suppress(RetryableError):  # it runs out, as nobody beats for it
+        with suppress(MinerError):  # it runs out, as nobody beats for it
             store.unlock(kind, holder=holder, now=now())
 
 
@@ -268,7 +276,8 @@ def _call(calls: "queue.Queue[bool]", *, again: bool) -> None:
 
 def _guarded(run: Callable[[], object], say: Callable[[str], None]) -> None:
     try:
-        run()
+        with stops_first():
+            run()
     except (MinerError, ValidatorError) as error:
         say(f"The pass failed: {error}")
 

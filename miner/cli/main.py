@@ -16,7 +16,7 @@ from typer.exceptions import TyperException
 from miner import config
 from miner.cli import exits, speech
 from miner.cli.app import carry_out
-from miner.errors import ConfigError, FaultError, MinerError, RetryableError
+from miner.errors import ConfigError, FaultError, MinerError, RetryableError, was_stopped
 from validators.errors import ValidatorError
 
 DEBUG = "--debug"
@@ -56,7 +56,9 @@ def run(arguments: Sequence[str]) -> int:
         _refuse_nothing(words)
         code = carry_out(words)
     except (MinerError, ValidatorError, TyperException) as error:
-        return _tell(error, debug=debug)
+        if not was_stopped(error):
+            return _tell(error, debug=debug)
+        code = exits.STOPPED
     except KeyboardInterrupt:  # before typer listens for it
         code = exits.STOPPED
     except (BrokenPipeError, SystemExit):  # the latter is what typer and rich make of the former

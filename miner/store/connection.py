@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from miner import __version__
-from miner.errors import ConfigError, RetryableError
+from miner.errors import ConfigError, RetryableError, was_stopped
 from miner.model import Clock
 from miner.store.postgres import MIGRATION_S, PatientConnection, postgres_engine
 from miner.store.sentences import BusyError, ContendedError, LostError, sentence
@@ -202,6 +202,8 @@ class Sql:
                 f"All connections to {self.where} are in use; run this again with fewer workers."
             ) from error
         except DBAPIError as error:
+            if was_stopped(error):  # else it would be begun anew
+                raise KeyboardInterrupt from error
             raise sentence(error, self.engine.dialect, self.where) from error
 
     @contextmanager

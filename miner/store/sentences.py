@@ -1,6 +1,8 @@
 """What a database driver's error means: one sentence of ours, told by its state or its words."""
 
+import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 from sqlalchemy import Dialect
@@ -25,6 +27,11 @@ Sentence = tuple[type[MinerError], str]
 WORDS_TOLD = 200
 """So many of the driver's words are told when it says something that nobody foresaw."""
 
+SCANT = 64 << 10
+"""With fewer free bytes SQLite cannot make the files that it needs beside a database."""
+
+_FULL, _IO_ERROR = "disk is full", "disk I/O error"
+
 _SQLITE_SENTENCES: Mapping[str, Sentence] = MappingProxyType(
     {
         "unable to open database file": (
@@ -39,11 +46,11 @@ _SQLITE_SENTENCES: Mapping[str, Sentence] = MappingProxyType(
             ConfigError,
             "{where} is not a database; give another path in the database URL.",
         ),
-        "disk is full": (
+        _FULL: (
             RetryableError,
             "The disk with the database {where} is full; free some space and run this again.",
         ),
-        "disk I/O error": (
+        _IO_ERROR: (
             RetryableError,
             "The disk failed under the database {where}; check it and run this again.",
         ),
@@ -95,16 +102,26 @@ _POSTGRES_REFUSALS = MappingProxyType(
 
 def sentence(error: DBAPIError, dialect: Dialect, where: str) -> MinerError:
     """The error to raise instead; never with a password. `where` names the database for people."""
-    known = _of_sqlite(error) if dialect.name == "sqlite" else _of_postgres(error)
+    known = _of_sqlite(error, where) if dialect.name == "sqlite" else _of_postgres(error)
     if known is None:
         return _unforeseen(error, where)
     kind, text = known
     return kind(text.format(where=where))
 
 
-def _of_sqlite(error: DBAPIError) -> Sentence | None:
+def _of_sqlite(error: DBAPIError, where: str) -> Sentence | None:
     told = str(error.orig)
+    if _IO_ERROR in told and _is_full(where):  # its shared memory says it so
+        told = _FULL
     return next((known for words, known in _SQLITE_SENTENCES.items() if words in told), None)
+
+
+def _is_full(where: str) -> bool:
+    """Where SQLite needs room, there is none."""
+    try:
+        return shutil.disk_usage(Path(where).parent).free < SCANT
+    except OSError:
+        return False
 
 
 def _of_postgres(error: DBAPIError) -> Sentence | None:

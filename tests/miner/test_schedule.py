@@ -7,13 +7,14 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from miner.errors import ConfigError, FatalError, RetryableError
 from miner.model import Snapshot, Stage, StageReport
 from miner.schedule import HeldError, Step, month_to_close, nightly, schedule
-from miner.store import Database
+from miner.store import Database, open_store
 
 NOW = datetime(2026, 11, 29, 3, tzinfo=UTC)
 
@@ -214,6 +215,41 @@ def test_sigterm_ends_a_scheduler_in_the_middle_of_a_pass(
     said, _ = other.communicate(timeout=100)
     assert (said, other.returncode) == ("left\n", 0)
     assert database.admin.status().work == ()
+
+
+def stopped_untidily() -> StageReport:
+    """Ctrl-C, and what was to be tidied up fails."""
+    try:
+        raise KeyboardInterrupt
+    finally:
+        raise RetryableError("The database is away.")
+
+
+def test_ctrl_c_in_a_step_ends_the_pass_whatever_fails_on_the_way_out(database: Database) -> None:
+    ran: list[str] = []
+    after = Step(name="after", run=lambda: ran.append("after"))
+    with pytest.raises(KeyboardInterrupt):
+        nightly(database.admin.passes, steps=[Step(name="s", run=stopped_untidily), after], now=now)
+    assert ran == []
+
+
+def test_a_scheduler_ends_though_its_pass_cannot_tidy_up(database: Database) -> None:
+    said: list[str] = []
+    schedule(database.admin.passes, run=stopped_untidily, now=now, say=said.append)
+    assert said[-1] == "The scheduler ends."
+
+
+def test_a_lock_that_cannot_be_given_back_hides_nothing(url: str) -> None:
+    """The database is gone by then."""
+    file = Path(url.removeprefix("sqlite:///"))
+    with open_store(url) as opened:
+
+        def lost() -> None:
+            file.rename(file.with_suffix(".moved"))
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            nightly(opened.admin.passes, steps=[Step(name="s", run=lost)], now=now)
 
 
 def test_a_failing_pass_does_not_end_the_scheduler(database: Database) -> None:
