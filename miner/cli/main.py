@@ -24,8 +24,21 @@ Told = MinerError | ValidatorError | TyperException
 UNEXPECTED_CHARS = 300
 """So much of an unforeseen error's words is told: some libraries put whole documents there."""
 
-_MACHINE_FAILED = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE})
-"""A file that another try may write; every other refusal needs a person."""
+_MACHINE_FAILED = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.EAGAIN,  # of processes: the limit of them is reached
+        errno.ENOMEM,
+    }
+)
+"""What another try may be granted; every other refusal needs a person."""
+
+_NO_THREAD = "can't start new thread"
+"""Python's words, with no class of their own."""
 
 
 def main() -> None:
@@ -102,7 +115,15 @@ def _file_trouble(error: OSError) -> MinerError:
 
 
 def _unexpected(error: Exception) -> MinerError:
-    """An error that nobody thought of: what it is, and where more is to be read."""
+    """An error that nobody thought of: what it is, and where more is to be read.
+
+    Without memory or threads anything may end so: that is the machine's fault.
+    """
+    if isinstance(error, MemoryError) or _NO_THREAD in str(error):
+        return RetryableError(
+            "This machine has no memory, or no room for another thread, left; use fewer workers "
+            "or wait, then run this again: nothing stored was lost."
+        )
     said = " ".join(str(error).split())[:UNEXPECTED_CHARS]
     fault = FaultError(
         f"Something unforeseen happened ({type(error).__name__}: {said}); nothing stored was lost. "

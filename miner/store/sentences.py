@@ -36,11 +36,13 @@ _SQLITE_SENTENCES: Mapping[str, Sentence] = MappingProxyType(
     {
         "unable to open database file": (
             ConfigError,
-            "The database {where} cannot be opened; check that its folder exists and is writable.",
+            "The database {where} cannot be opened; check that its folder exists, and that both "
+            "may be read and written.",
         ),
         "readonly database": (
             ConfigError,
-            "The database {where} may only be read; make file and folder writable.",
+            "The database {where} may only be read; make it, the files beside it (-wal, -shm) and "
+            "the folder writable.",
         ),
         "file is not a database": (
             ConfigError,

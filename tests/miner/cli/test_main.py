@@ -1,5 +1,6 @@
 """From words to exit codes: one sentence on stderr, secrets out, traces only when asked for."""
 
+import errno
 import logging
 import os
 import subprocess
@@ -13,6 +14,7 @@ from typer.main import get_command
 from miner.cli import exits, run, speech
 from miner.cli.app import PLACES, app
 from miner.cli.databases import GROUP
+from miner.errors import RetryableError
 
 ROOT = Path(__file__).parents[3]
 
@@ -140,6 +142,35 @@ def test_an_unforeseen_error_is_a_sentence_without_secrets(
     assert "raise error" in traced
     for secret in (token, fresh, password, "u:pw"):
         assert secret not in said + traced
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (RuntimeError("can't start new thread"), "no room for another thread"),
+        (MemoryError(), "has no memory"),
+        (OSError(errno.EAGAIN, "Resource temporarily unavailable"), "temporarily unavailable"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "Cannot allocate memory"),
+    ],
+)
+def test_a_machine_that_has_nothing_left_is_tried_again(
+    failing: Failing, capsys: pytest.CaptureFixture[str], error: Exception, words: str
+) -> None:
+    failing(error)
+    assert run(["db", "fail"]) == exits.TRY_AGAIN
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert words in said
+
+
+def test_ctrl_c_is_obeyed_whatever_fails_on_the_way_out(
+    failing: Failing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = RetryableError("The database is away.")
+    error.__context__ = KeyboardInterrupt()
+    failing(error)
+    assert run(["db", "fail"]) == exits.STOPPED
+    assert capsys.readouterr().err == "stopped; run again to go on\n"
 
 
 def test_no_secret_is_shown_where_the_settings_are_wrong(

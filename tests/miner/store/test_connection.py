@@ -1,15 +1,21 @@
 """What goes wrong with a database, in one sentence and without its password."""
 
 import os
+import resource
+import shutil
+import sqlite3
 import threading
 from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, text
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import OperationalError
 
 from miner.errors import ConfigError, FatalError, MinerError, RetryableError, SchemaOutOfDateError
 from miner.store import Database, open_store, upgrade
-from miner.store.connection import Sql
+from miner.store.connection import BUSY_TRIES, Sql
+from miner.store.sentences import BusyError, sentence
 from tests.miner.store.samples import NOW, later, pull, repo
 
 SECRET = "hunter2"
@@ -107,6 +113,42 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None
         assert opened.admin.status().pulls == 0
 
 
+def test_a_disk_that_fills_in_the_middle_is_told_and_the_next_try_goes_on(tmp_path: Path) -> None:
+    """A limit of a file's size stands for the disk: the system refuses to write on."""
+    url = f"sqlite:///{tmp_path}/x.db"
+    upgrade(url)
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with open_store(url) as opened:
+        opened.crawl.save_repo(repo(), now=NOW)
+        size = max(file.stat().st_size for file in tmp_path.iterdir())
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 4096, usual[1]))
+        try:
+            with pytest.raises(RetryableError) as error:
+                opened.crawl.save_pulls([(pull(), os.urandom(300_000))])
+            assert opened.admin.status().pulls == 0
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+        assert "The disk failed under the database" in said(error)
+        opened.crawl.save_pulls([(pull(), os.urandom(300_000))])
+    with open_store(url) as opened:
+        assert opened.admin.status().pulls == 1
+
+
+def test_a_disk_without_any_room_is_called_full_and_not_broken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There SQLite cannot make the files beside its own, and says that the disk failed."""
+    failed = OperationalError("INSERT", {}, sqlite3.OperationalError("disk I/O error"))
+    where = str(tmp_path / "x.db")
+    assert "check it and run this again" in str(sentence(failed, sqlite.dialect(), where))
+    monkeypatch.setattr(
+        shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9 << 20, 9 << 20, 0)
+    )
+    told = sentence(failed, sqlite.dialect(), where)
+    assert told.exit_code == 75
+    assert "is full; free some space" in str(told)
+
+
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_file_that_is_gone_while_it_is_used_is_told(tmp_path: Path, replaced: bool) -> None:
     """SQLite itself would write on into nowhere."""
@@ -179,6 +221,40 @@ def test_writers_wait_for_each_other(database: Database) -> None:
     assert errors == []
     assert database.admin.status().pulls == 40
     assert database.crawl.watermark(repo()) == later(minutes=4)
+
+
+def test_what_took_long_to_find_out_waits_longer_for_a_file_that_another_program_holds(
+    tmp_path: Path,
+) -> None:
+    url = f"sqlite:///{tmp_path}/x.db"
+    upgrade(url)
+    sql = Sql(url)
+    tries: list[str] = []
+
+    def held(_: Connection) -> None:
+        tries.append("try")
+        raise BusyError("It is held.")
+
+    with pytest.raises(BusyError):
+        sql.transact(held)
+    assert len(tries) == 1
+    with pytest.raises(BusyError):
+        sql.persist(held)
+    assert len(tries) == 1 + BUSY_TRIES
+    sql.close()
+
+
+def test_ctrl_c_is_obeyed_though_the_connection_fails_on_the_way_out(database: Database) -> None:
+    """Else the transaction would be begun anew."""
+
+    def stopped(connection: Connection) -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            connection.execute(text("SELECT nonsense"))
+
+    with pytest.raises(KeyboardInterrupt):
+        database._sql.transact(stopped)
 
 
 def test_a_naive_time_is_refused(database: Database) -> None:
