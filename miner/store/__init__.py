@@ -7,6 +7,7 @@ what is missing is due. Only leases and the place of a crawl under way are updat
 going on now.
 
     connection.py  how transactions begin             tables/       every table and column
+    postgres.py, sqlite.py  how each of them is reached
     sentences.py   what a driver's error means
     migrate.py     Alembic from code                  documents.py  frozen values ↔ JSON
     ownership.py   another program's database is left alone

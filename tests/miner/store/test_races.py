@@ -13,7 +13,8 @@ from sqlalchemy.engine.interfaces import DBAPICursor
 from miner.errors import FatalError
 from miner.model import Depth, Examined, Stage
 from miner.store import Database
-from miner.store.connection import Sql, use_wal
+from miner.store.connection import Sql
+from miner.store.sqlite import use_wal
 from miner.store.tables import BLOBS, LEASES, RECIPES, REPO_FACTS, REQUESTS, TOMBSTONES
 from tests.miner.store.beside import Act, after_first, race
 from tests.miner.store.samples import (
