@@ -1,7 +1,7 @@
 """Verification's store: claims, fences, evidence."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from miner.model import Candidate
 from miner.store import Database
@@ -266,3 +266,21 @@ def test_what_is_due_is_counted_as_it_would_be_claimed(database: Database) -> No
     assert due() == 2
     assert due(now=later(hours=1)) == 3  # its lease ran out
     assert len(claim(database, now=later(hours=1))) == 3
+
+
+def test_what_waits_for_its_answer_is_counted_in_whosever_hands_it_is(database: Database) -> None:
+    one, other = with_candidates(database, 1, 2)
+    month = (later(days=-9), later(days=9))
+
+    def waiting(merged: tuple[datetime, datetime] = month) -> int:
+        return database.verify.count_unanswered(version=1, policy="quick", merged=merged)
+
+    assert waiting() == 2
+    assert waiting((one.merged_at, other.merged_at)) == 1  # its end is not in it
+    assert waiting((later(days=1), later(days=9))) == 0
+    assert len(claim(database)) == 2
+    assert waiting() == 2
+    assert database.verify.save_examined(refused(other), holder=ME, now=NOW)
+    assert waiting() == 1
+    database.admin.request("verify", other.instance_id, author="ann", reason="again")
+    assert waiting() == 1  # it has an answer, though another is asked for
