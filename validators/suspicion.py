@@ -36,7 +36,7 @@ _MEANS: dict[str, re.Pattern[bytes]] = {
         rb"|\bhypothesis\.(?!strategies\b|extra\b)\w"
         rb"|\bimport\s[^\n]{0,80}\bhypothesis\b(?!\.(strategies|extra)\b)"
         rb"|\bfrom\s+hypothesis\s+import\b(?!\s+strategies\b(?![^\n]{0,80},))"
-        rb"|\.assert(_\w+|[A-Z]\w*)\s*=[^=]",
+        rb"|\.assert(_(?!hostname|fingerprint)\w+|[A-Z]\w*)\s*=[^=]",
         re.MULTILINE,
     ),
     "our_reporter": re.compile(
@@ -74,6 +74,7 @@ _MEANS: dict[str, re.Pattern[bytes]] = {
         rb"| import (metadata|resources)(, (metadata|resources))?(?![^\n]{0,200}[,\\]))"
         rb"|\b__import__\b|\b__builtins__\b|\bbuiltins\b|\b__path__\b|\baddsitedir\b"
         rb"|\bresolve_name\b|\bpydoc\b|\bpyximport\b|\bimp\.(load_\w+|reload|new_module)\b"
+        rb"|\bclass\s+\w+\([^\n]{0,80}EventLoop(Policy)?\b|\bdef\s+run_until_complete\b"
         rb"|\bPyImport_\w+|\bpycache_prefix\b"
         rb"|(^|;)[ \t]*" + _FOREIGN + rb"\s{0,9}=[^=]"
         rb"|\bsetattr\(\s{0,9}(asyncio|math|json|os|pathlib|random|re|time|threading|np|numpy)\b",
@@ -84,7 +85,7 @@ _MEANS: dict[str, re.Pattern[bytes]] = {
         rb"|\binspect\.(stack|trace|currentframe|getouterframes)\b"
         rb"|\bfrom\s+inspect\s+import[^\n]{0,80}\b(stack|trace|currentframe|getouterframes)\b"
         rb"|\bimport\s[^\n]{0,80}\binspect\s+as\b"
-        rb"|\bbdb\b|\bf_lineno\s*[-+]?=[^=]"
+        rb"|\bbdb\b|\.f_lineno\s*[-+]?=[^=]"
         rb"|\b(get_objects|get_referrers|get_referents)\b|\b(walk_stack|extract_stack)\b"
         rb"|\b(f_(back|globals|locals|builtins)|(tb|gi|cr|ag)_frame)\b|\btracemalloc\b"
         rb"|\b__(subclasses|globals|closure)__\b|\b__(code|defaults|kwdefaults)__\s*=[^=]|\bunraisablehook\b"

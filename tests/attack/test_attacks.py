@@ -11,6 +11,7 @@ from tests.attack.disguises import DISGUISED
 from tests.attack.hiding_places import HIDDEN
 from tests.attack.libraries import THROUGH_LIBRARIES
 from tests.attack.neighbours import BESIDE_TESTS
+from tests.attack.plug_ins import BY_PLUG_INS
 from tests.toy import RECIPE, Repository, environment_of, grading_task_of
 from validators.engines import DockerEngine
 from validators.evaluation import grade
@@ -37,9 +38,29 @@ def graded(
 def test_attack_is_unresolved_or_flagged(
     case: Attack, engine: DockerEngine, toy_image: Image, tmp_path: Path
 ) -> None:
-    repository = Repository(tmp_path / "toy", case.toy.base)
+    _try_attack(case, engine, toy_image, tmp_path)
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("case", BY_PLUG_INS, ids=lambda case: case.name)
+def test_attack_is_repelled_through_plug_ins(
+    case: Attack, engine: DockerEngine, equipped_image: Image, tmp_path: Path
+) -> None:
+    _try_attack(case, engine, equipped_image, tmp_path)
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("case", BY_PLUG_INS, ids=lambda case: case.name)
+def test_honest_twin_is_resolved_beside_plug_ins(
+    case: Attack, engine: DockerEngine, equipped_image: Image, tmp_path: Path
+) -> None:
+    _try_twin(case, engine, equipped_image, tmp_path)
+
+
+def _try_attack(case: Attack, engine: DockerEngine, image: Image, folder: Path) -> None:
+    repository = Repository(folder / "toy", case.toy.base)
     patch = case.raw if case.raw is not None else repository.diff(case.attack, links=case.links)
-    found = graded(case, patch, repository, engine, toy_image)
+    found = graded(case, patch, repository, engine, image)
     if case.flags:
         assert not found.resolved or case.flags <= set(found.flags), found
         assert case.flags <= set(found.flags), found
@@ -53,12 +74,16 @@ def test_attack_is_unresolved_or_flagged(
 def test_honest_twin_is_resolved_and_unflagged(
     case: Attack, engine: DockerEngine, toy_image: Image, tmp_path: Path
 ) -> None:
+    _try_twin(case, engine, toy_image, tmp_path)
+
+
+def _try_twin(case: Attack, engine: DockerEngine, image: Image, folder: Path) -> None:
     """Attacks that hang have little time; their twins have what everybody has."""
-    repository = Repository(tmp_path / "toy", case.toy.base)
+    repository = Repository(folder / "toy", case.toy.base)
     recipe = replace(case.toy.recipe, timeout_s=RECIPE.timeout_s)
     patient = replace(case, toy=replace(case.toy, recipe=recipe))
     patch = case.raw_twin if case.raw_twin is not None else repository.diff(case.twin)
-    found = graded(patient, patch, repository, engine, toy_image)
+    found = graded(patient, patch, repository, engine, image)
     assert found.resolved, found
     assert found.flags == (), found
 
@@ -89,4 +114,5 @@ def test_a_patch_that_fills_the_disk_is_the_models_failure(
 
 def test_there_are_enough_of_them() -> None:
     assert len(ATTACKS) >= 25
-    assert len({case.name for case in ATTACKS}) == len(ATTACKS)
+    names = [case.name for case in (*ATTACKS, *BY_PLUG_INS)]
+    assert len({*names}) == len(names)
