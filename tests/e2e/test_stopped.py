@@ -3,6 +3,7 @@
 import signal
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from miner.demo import Forge, ForgeData, serve
 from miner.publish.stage import plan
 from miner.store import open_store
 from tests.e2e.conftest import Machine, machine
+from tests.fakes.proxy import proxy
+from tests.real_engine import HERE
+from validators.engines.client import BRIEF_S
 
 pytestmark = [pytest.mark.docker, pytest.mark.network, pytest.mark.timeout(600)]
 
@@ -102,6 +106,32 @@ def test_stopped_and_run_again(
     if code == 130:
         assert rest.endswith("stopped; run again to go on\n")
         assert "Traceback" not in rest
+    again = home.run(*RUN)
+    assert again.code == 0, again.err
+    assert facts(home) == undisturbed
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_beside_an_engine_that_is_silent_and_run_again(
+    tmp_path: Path, forge: Forge, undisturbed: tuple[object, ...], number: signal.Signals
+) -> None:
+    """What was asked of it would be waited for longer than this test waits for the end."""
+    home = fresh(tmp_path, forge)
+    with proxy(
+        tmp_path, (HERE or "unix:///var/run/docker.sock").removeprefix("unix://")
+    ) as between:
+        through = replace(home, env={**home.env, "MINER_ENGINE": between.url})
+        process = through.start(*RUN)
+        assert process.stderr is not None
+        for said in process.stderr:
+            if said.startswith("verify 1/"):
+                between.freeze()
+                process.send_signal(number)
+                break
+        _, rest = process.communicate(timeout=BRIEF_S - 30)
+    assert process.returncode == 130, rest
+    assert rest.endswith("stopped; run again to go on\n")
+    assert "Traceback" not in rest
     again = home.run(*RUN)
     assert again.code == 0, again.err
     assert facts(home) == undisturbed
