@@ -107,7 +107,8 @@ class Sql:
         return self._tried(work, pauses_s=(0,), busy_tries=1)
 
     def persist(self, work: Callable[[Connection], T]) -> T:
-        """As `transact`, for what took long to find out: the database may be away for a while."""
+        """As `transact`, for what others' work hangs on, or what took long to find out: the
+        database may be away for a while."""
         return self._tried(work, pauses_s=RESTART_S, busy_tries=BUSY_TRIES)
 
     def _tried(

@@ -41,7 +41,7 @@ class VerifyStore:
             ids = leases.claim(self._sql, connection, wanted, holder=holder, now=now)
             return _candidates(connection, ids)  # what cannot be read is not leased
 
-        return self._sql.transact(claim)
+        return self._sql.persist(claim)  # else what is under way would be given up with the pass
 
     @anew
     def due(
