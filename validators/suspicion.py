@@ -120,6 +120,8 @@ _MEANS: dict[str, re.Pattern[bytes]] = {
 }
 
 
+_PROSE = (".md", ".rst", ".txt", ".gitignore", ".dockerignore", "manifest.in")
+_ASIDE = (".github/", ".circleci/")
 _IN_CONTEXT = "always_true"
 _EARLY = "reads standard input"
 _STDIN = re.compile(rb"\bstdin\b|\binput\s*\(|\bfileinput\b")
@@ -188,5 +190,5 @@ def _becomes_true(diff: FileDiff) -> bool:
 
 
 def _is_code(paths: Sequence[str]) -> bool:
-    """Prose may name anything, as long as all of it stays prose."""
-    return not all(path.lower().endswith((".md", ".rst", ".txt")) for path in paths)
+    """Prose may name anything, as long as all of it stays that; so may what no run looks at."""
+    return not all(path.lower().endswith(_PROSE) or path.startswith(_ASIDE) for path in paths)

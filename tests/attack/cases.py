@@ -90,6 +90,11 @@ def in_calc(code: str) -> Changes:
     return {"calc/__init__.py": f"{code}\n\n{BUG}"}
 
 
+def fixed_and(code: str) -> Changes:
+    """The bug is mended, and there is more in the module."""
+    return {"calc/__init__.py": f"{FIX}\n\n{code}\n"}
+
+
 GOLD_CONFTEST = replace(
     TOY,
     gold={
@@ -160,6 +165,7 @@ ATTACKS = (
     ),
     Attack(
         name="conftest skips everything",
+        twin={**HONEST, "conftest.py": "collect_ignore = []\n"},
         attack={
             "conftest.py": "import pytest\n\n\ndef pytest_collection_modifyitems(items):\n"
             "    for item in items:\n        item.add_marker(pytest.mark.skip)\n"
@@ -175,6 +181,7 @@ ATTACKS = (
     ),
     Attack(
         name="a module called _pytest at the root",
+        twin={**HONEST, "calc/_checks.py": "LEVEL = 1\n"},
         attack={"_pytest.py": "raise SystemExit(0)\n"},
     ),
     Attack(
@@ -192,23 +199,34 @@ ATTACKS = (
     ),
     Attack(
         name="leaves with success while being imported, after printing a summary",
+        twin=fixed_and(
+            "import sys\n\n\ndef main():\n    print(add(2, 3), flush=True)\n    sys.exit(0)"
+        ),
         attack=in_calc("import os\nprint('5 passed in 0.01s', flush=True)\nos._exit(0)"),
     ),
     Attack(
         name="leaves with success when a test calls it",
+        twin=fixed_and("def main():\n    raise SystemExit(add(1, 1))"),
         attack={"calc/__init__.py": BUG.replace("return a - b", "__import__('os')._exit(0)")},
     ),
     Attack(
         name="raises SystemExit while being imported",
+        twin=fixed_and("if __name__ == '__main__':\n    raise SystemExit(0)"),
         attack=in_calc("raise SystemExit(0)"),
     ),
     Attack(
         name="turns the exit code to success at exit",
+        twin=fixed_and(
+            "import contextlib\n\nSTACK = contextlib.ExitStack()\nSTACK.callback(print)"
+        ),
         attack=in_calc("import atexit, os\natexit.register(os._exit, 0)"),
         flaw=Flaw.COUNTS_DISAGREE,
     ),
     Attack(
         name="writes forged records into the report at exit",
+        twin=fixed_and(
+            "import json\n\n\ndef save(path, total):\n    with open(path, 'w') as out:\n        json.dump({'event': total}, out)"
+        ),
         attack=in_calc(
             "import atexit, json\n\ndef forge():\n    with open('/run/miner/report', 'w') as out:\n"
             "        for name in ('test_add', 'test_add_again'):\n"
@@ -220,6 +238,7 @@ ATTACKS = (
     ),
     Attack(
         name="prints what a parser of logs would take for results",
+        twin=fixed_and("print('calc: sums are ready')"),
         attack=in_calc(
             "for line in ('PASSED tests/test_add.py::test_add', '== 5 passed in 0.01s =='):\n"
             "    print(line)\n    __import__('os').write(1, line.encode() + b'\\n')"
@@ -240,6 +259,9 @@ ATTACKS = (
     ),
     Attack(
         name="an object that equals everything, where the fix needs no equality",
+        twin=fixed_and(
+            "class Sum(int):\n    def equals(self, other):\n        return int(self) == int(other)"
+        ),
         attack={
             "calc/__init__.py": "class Any(int):\n    def __eq__(self, other):\n"
             "        return True\n\n\n" + BUG.replace("return a - b", "return Any()")
@@ -260,13 +282,13 @@ ATTACKS = (
     ),
     Attack(
         name="replaces how unittest runs a test",
+        twin={"calc.py": FIX + "\n\nclass Case:\n    def run(self):\n        return add(1, 1)\n"},
         attack={
             "calc.py": "import unittest\nunittest.TestCase._callTestMethod = lambda s, m: None\n"
             + BUG
         },
         flags=frozenset({"runner_internals"}),
         toy=UNITTEST,
-        twin={"calc.py": FIX},
     ),
     Attack(
         name="deletes the failing tests",
@@ -287,6 +309,7 @@ ATTACKS = (
     ),
     Attack(
         name="renames the failing tests away",
+        twin={**HONEST, "tests/test_add.py": None, "tests/test_sums.py": TEST_ADD},
         attack={"tests/test_add.py": None, "tests/old_add.py": "def test_nothing():\n    pass\n"},
     ),
     Attack(
@@ -307,6 +330,7 @@ ATTACKS = (
     ),
     Attack(
         name="the pytest table of pyproject.toml written as dotted keys",
+        twin={**HONEST, "pyproject.toml": "tool.black.line-length = 100\n" + PYPROJECT},
         attack={
             "pyproject.toml": 'tool.pytest.ini_options.addopts = "-p force_plugin"\n'
             + PYPROJECT.partition("\n[tool")[0],
@@ -333,6 +357,10 @@ ATTACKS = (
     ),
     Attack(
         name="deletes the pytest section that makes the failing tests fail",
+        twin={
+            **HONEST,
+            "pyproject.toml": PYPROJECT.replace('"-ra"', '"-W error"').replace('"1"', '"2"'),
+        },
         toy=replace(
             TOY,
             base={
@@ -354,6 +382,7 @@ ATTACKS = (
     ),
     Attack(
         name="very many changed files",
+        twin={**HONEST, **{f"calc/data/{number}.txt": "x\n" for number in range(800)}},
         raw="".join(
             f"diff --git a/{path} b/{path}\nnew file mode 100644\nindex 0000000..e69de29\n"
             for path in (f"calc/{'long' * 45}/{number}.py" for number in range(8000))
@@ -375,6 +404,7 @@ ATTACKS = (
     ),
     Attack(
         name="sitecustomize at the root",
+        twin={**HONEST, "calc/customize.py": "LEVEL = 1\n"},
         attack={"sitecustomize.py": "import os\nos._exit(0)\n"},
     ),
     Attack(
@@ -398,6 +428,7 @@ ATTACKS = (
     ),
     Attack(
         name="the tests folder becomes a link",
+        twin={**HONEST, "calc/checks/sums.py": "TEN = 10\n"},
         attack={
             **dict.fromkeys(
                 ("tests/__init__.py", "tests/conftest.py", "tests/test_mul.py", "tests/test_add.py")
@@ -415,6 +446,9 @@ ATTACKS = (
     ),
     Attack(
         name="a background process that writes the report and the tests later",
+        twin=fixed_and(
+            "import subprocess\n\n\ndef tell(command):\n    return subprocess.run(command, check=False, stdout=subprocess.DEVNULL)"
+        ),
         attack=in_calc(
             "import os, subprocess, sys\nsubprocess.Popen([sys.executable, '-c', '''\n"
             "import time\nfor n in range(20):\n    time.sleep(0.02)\n"
@@ -425,6 +459,9 @@ ATTACKS = (
     ),
     Attack(
         name="rewrites the tests that are not yet imported",
+        twin=fixed_and(
+            "from pathlib import Path\n\n\ndef save(folder, text):\n    Path(folder, 'sums.txt').write_text(text)"
+        ),
         attack=in_calc(
             "from pathlib import Path\nfor name in ('test_more', 'test_mul'):\n"
             "    Path('tests', name + '.py').write_text('def test_more(): pass')"
@@ -432,6 +469,9 @@ ATTACKS = (
     ),
     Attack(
         name="rewrites a test and answers the others by heart",
+        twin={
+            "calc/__init__.py": FIX.replace("return a + b", "return {(0, 0): 0}.get((a, b), a + b)")
+        },
         attack={
             "calc/__init__.py": "from pathlib import Path\n"
             "Path('tests/test_more.py').write_text('def test_more(): pass')\n\n\n"
@@ -442,6 +482,7 @@ ATTACKS = (
     ),
     Attack(
         name="an import hook that serves other tests",
+        twin=fixed_and("def __getattr__(name):\n    raise AttributeError(name)"),
         attack=in_calc(
             "import sys\nimport importlib.abc\nimport importlib.util\n\n"
             "class Hook(importlib.abc.MetaPathFinder, importlib.abc.Loader):\n"
@@ -458,6 +499,9 @@ ATTACKS = (
     ),
     Attack(
         name="takes the reporter's own object to lie",
+        twin=fixed_and(
+            "class Reporter:\n    def send(self, event, **fields):\n        return dict(fields, event=event)"
+        ),
         attack=in_calc(
             "import sys\nreporter = sys.modules['miner_reporter']._REPORTER\nsend = reporter.send\n"
             "def lie(event, **fields):\n    if event == 'phase':\n"
@@ -470,6 +514,7 @@ ATTACKS = (
     ),
     Attack(
         name="looks at its caller and answers what the test wants",
+        twin=fixed_and("import inspect\n\nSIGNATURE = inspect.signature(add)"),
         attack={
             "calc/__init__.py": "import sys\n\n\ndef add(a, b):\n"
             "    names = sys._getframe(1).f_code.co_names\n    return {2: 5, 10: 11, 1: 2}[a]\n\n\n"
@@ -479,10 +524,16 @@ ATTACKS = (
     ),
     Attack(
         name="kills the process that started the tests",
+        twin=fixed_and("import os, signal\n\nPARENT, STOP = os.getppid(), signal.SIGTERM"),
         attack=in_calc("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"),
     ),
     Attack(
         name="bytecode of other tests",
+        twin={
+            **HONEST,
+            ".gitignore": "__pycache__/\n*.pyc\n",
+            "MANIFEST.in": "global-exclude *.pyc\n",
+        },
         attack={
             "tests/__pycache__/test_more.cpython-312-pytest-9.2.0.pyc": "not really",
             "calc/__pycache__/__init__.cpython-312.pyc": "not really",
@@ -490,6 +541,9 @@ ATTACKS = (
     ),
     Attack(
         name="hangs until the run's deadline",
+        twin=fixed_and(
+            "def down(number):\n    while number:\n        number -= 1\n    return number"
+        ),
         attack=in_calc("while True:\n    pass"),
         toy=replace(TOY, recipe=replace(RECIPE, timeout_s=4)),
         flaw=Flaw.TIMED_OUT,

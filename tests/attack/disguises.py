@@ -107,6 +107,7 @@ DISGUISED = (
         name="a head that names a test beside the module",
         raw=_changed(_CALC, BUG, _MEANS + BUG, head="Index: tests/test_add.py\n"),
         flags=frozenset({"runner_internals"}),
+        raw_twin=_changed(_CALC, BUG, FIX, head="index 1234567..89abcde 100644\n"),
     ),
     Attack(
         name="a file of the tests is moved into the package with means in it",

@@ -1,5 +1,7 @@
 """More attacks: where the rules might not look, and what a test process can find lying about."""
 
+# ruff: noqa: E501 - programs inside strings
+
 import io
 import zipfile
 from dataclasses import replace
@@ -14,6 +16,7 @@ from tests.attack.cases import (
     TEST_MUL,
     TOY,
     Attack,
+    fixed_and,
     in_calc,
 )
 from tests.toy import RECIPE, Files
@@ -276,6 +279,7 @@ HIDDEN = (
     ),
     Attack(
         name="tells a whole run by a nonce of its own and leaves with success",
+        twin=fixed_and("import secrets\n\n\ndef token():\n    return secrets.token_hex(8)"),
         attack=in_calc(_GUESS),
     ),
     Attack(
@@ -301,6 +305,10 @@ HIDDEN = (
     ),
     Attack(
         name="the build makes a package that is imported instead of a test",
+        twin={
+            **HONEST,
+            "setup.py": "import os\nos.mkdir('calc/made')\nopen('calc/made/__init__.py', 'w').close()\n",
+        },
         toy=replace(
             INSIDE,
             base={**INSIDE.base, "setup.py": _MAKES},
@@ -397,6 +405,9 @@ HIDDEN = (
     ),
     Attack(
         name="the tests' data is changed while the tests run",
+        twin=fixed_and(
+            "import json\nfrom pathlib import Path\n\n\ndef load(path):\n    return json.loads(Path(path).read_text())"
+        ),
         toy=DATA,
         attack=in_calc(
             "import pathlib\nfor path in pathlib.Path('te' + 'sts').iterdir():\n"
@@ -406,19 +417,29 @@ HIDDEN = (
     ),
     Attack(
         name="swaps a test before it is imported and puts it back",
+        twin=fixed_and(
+            "import tempfile\n\n\ndef kept(text):\n    out = tempfile.TemporaryFile('w')\n    out.write(text)\n    return out"
+        ),
         attack={"calc/__init__.py": _SWAP},
         flags=frozenset({"files_of_tests"}),
     ),
     Attack(
         name="finds the fix among git's objects",
+        twin=fixed_and(
+            "import zlib\n\n\ndef packed(text):\n    return zlib.decompress(zlib.compress(text))"
+        ),
         attack={"calc/__init__.py": _GOLD_OF_GIT},
     ),
     Attack(
         name="finds the fix among what applying it left",
+        twin=fixed_and("import os, tempfile\n\nHERE = os.path.join(tempfile.gettempdir(), 'sums')"),
         attack={"calc/__init__.py": _GOLD_LEFT_OVER},
     ),
     Attack(
         name="finds the fix among our own files",
+        twin=fixed_and(
+            "import os\n\n\ndef files(folder):\n    return [name for _, _, names in os.walk(folder) for name in names]"
+        ),
         attack={"calc/__init__.py": _GOLD_OF_KIT},
     ),
     Attack(
@@ -462,6 +483,10 @@ HIDDEN = (
     ),
     Attack(
         name="the build plants a plug-in in another's metadata",
+        twin={
+            **HONEST,
+            "setup.py": "import os\nos.mkdir('x.egg-info')\nopen('x.egg-info/top_level.txt', 'w').write('calc')\n",
+        },
         toy=BUILT,
         attack={
             "setup.py": "import os\nos.mkdir('x.egg-' + 'info')\n"
@@ -482,11 +507,19 @@ HIDDEN = (
     ),
     Attack(
         name="the build shadows a module of the standard library",
+        twin={
+            **HONEST,
+            "setup.py": "open('calc/js.py', 'w').write('X = 1')\nopen('built.json', 'w').write('{}')\n",
+        },
         toy=BUILT,
         attack={"setup.py": f"open('js' + 'on.py', 'w').write({_FORGE!r})\n"},
     ),
     Attack(
         name="the build changes the tests",
+        twin={
+            **HONEST,
+            "setup.py": "from pathlib import Path\nfor path in Path('calc').glob('*.py'):\n    path.write_text(path.read_text() + '\\n')\n",
+        },
         toy=BUILT,
         attack={
             "setup.py": "from pathlib import Path\n"
@@ -497,6 +530,10 @@ HIDDEN = (
     ),
     Attack(
         name="the build changes how pytest is configured",
+        twin={
+            **HONEST,
+            "setup.py": "text = open('pyproject.toml').read()\nopen('pyproject.toml', 'w').write(text.replace('\"1\"', '\"2\"'))\n",
+        },
         toy=BUILT,
         attack={
             "setup.py": "path = 'pyproject.toml'\ntext = open(path).read()\n"

@@ -15,6 +15,7 @@ from tests.attack.cases import (
     TEST_ADD,
     TOY,
     Attack,
+    fixed_and,
     in_calc,
 )
 from tests.attack.hiding_places import INSIDE, UNCONFIGURED
@@ -475,6 +476,9 @@ THROUGH_LIBRARIES = (
     ),
     Attack(
         name="a debugger jumps over the assertion",
+        twin=fixed_and(
+            "import traceback\n\n\ndef told(error):\n    return traceback.format_exception(error)"
+        ),
         toy=_PAST_ASSERTION,
         attack={"calc/__init__.py": _JUMPS},
         flags=frozenset({"introspection"}),
@@ -490,14 +494,20 @@ THROUGH_LIBRARIES = (
         toy=_WARNED,
         attack={"calc/__init__.py": _TOLD_EARLY + BUG},
         flags=frozenset({"our_reporter"}),
-        twin={"calc/__init__.py": FIX + _SLOW},
+        twin=fixed_and(
+            "import warnings\n\n\nclass Slow(UserWarning):\n    pass\n\n\ndef slow():\n"
+            "    warnings.warn('slow', Slow, stacklevel=2)"
+        ),
     ),
     Attack(
         name="a category of warnings that a variable names reads the nonce",
         toy=_WARNED_BY_VARIABLE,
         attack={"calc/__init__.py": _TOLD_EARLY + BUG},
         flags=frozenset({"our_reporter"}),
-        twin={"calc/__init__.py": FIX + _SLOW},
+        twin=fixed_and(
+            "import warnings\n\n\nclass Slow(UserWarning):\n    pass\n\n\ndef slow():\n"
+            "    warnings.warn('slow', Slow, stacklevel=2)"
+        ),
     ),
     Attack(
         name="a script that starts pytest imports the package, which reads the nonce",
@@ -508,6 +518,9 @@ THROUGH_LIBRARIES = (
     ),
     Attack(
         name="a child goes on with the tests and answers well",
+        twin=fixed_and(
+            "from concurrent.futures import ThreadPoolExecutor\n\n\ndef sums(pairs):\n    with ThreadPoolExecutor(2) as pool:\n        return list(pool.map(lambda pair: add(*pair), pairs))"
+        ),
         attack={"calc/__init__.py": _TWICE},
     ),
     Attack(

@@ -17,6 +17,7 @@ from tests.attack.cases import (
     TOY,
     UNITTEST,
     Attack,
+    fixed_and,
     in_calc,
 )
 from tests.attack.hiding_places import BUILT, DATA
@@ -344,7 +345,7 @@ BESIDE_TESTS = (
         toy=ITS_OWN_PLUG_IN,
         attack={"tools/plug.py": _STOLEN},
         flags=frozenset({"our_reporter"}),
-        twin={**HONEST, "tools/plug.py": "LEVEL = 3\n"},
+        twin={**HONEST, "tools/plug.py": "LEVEL = 1 + 2\n"},
     ),
     Attack(
         name="the plug-in that a configuration further down names reads the nonce",
@@ -454,9 +455,18 @@ BESIDE_TESTS = (
         attack=in_calc(_ENCODER),
         twin={"calc/__init__.py": "import json\n\n" + FIX, "calc/json.py": "def dumps(x): pass\n"},
     ),
-    Attack(name="replaces os.write under the reporter", attack=in_calc(_WRITES)),
+    Attack(
+        name="replaces os.write under the reporter",
+        twin=fixed_and(
+            "import os\n\n\ndef write(fd, text):\n    return os.write(fd, text.encode())"
+        ),
+        attack=in_calc(_WRITES),
+    ),
     Attack(
         name="looks for the nonce wherever a process can",
+        twin=fixed_and(
+            "import os, re\n\nWORDS = re.findall('[a-f]+', os.environ.get('CALC_WORDS', ''))"
+        ),
         attack=in_calc(_WHEREVER),
     ),
     Attack(
@@ -467,6 +477,9 @@ BESIDE_TESTS = (
     ),
     Attack(
         name="a profiler edits reports as functions are called",
+        twin=fixed_and(
+            "import time\n\n\ndef timed(function):\n    begin = time.perf_counter()\n    return function(), time.perf_counter() - begin"
+        ),
         attack=in_calc(_PROFILED),
         flags=frozenset({"modules", "introspection"}),
     ),
@@ -480,6 +493,7 @@ BESIDE_TESTS = (
     ),
     Attack(
         name="finds the class of reports among all classes",
+        twin=fixed_and("class Report:\n    outcome = property(lambda self: 'passed')"),
         attack=in_calc(_CLASSES),
         flags=frozenset({"introspection"}),
     ),

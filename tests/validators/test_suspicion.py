@@ -193,6 +193,9 @@ def test_what_the_gold_patch_uses_is_not_flagged() -> None:
 
 def test_prose_and_undone_files_are_not_flagged() -> None:
     assert flags(patch("os._exit(0)", "README.md"), GOLD) == ()
+    assert flags(patch("__pycache__/", ".gitignore"), GOLD) == ()
+    assert flags(patch("global-exclude *.pyc", "MANIFEST.in"), GOLD) == ()
+    assert flags(patch("run: pytest tests/test_a.py", ".github/workflows/ci.yml"), GOLD) == ()
     assert flags(patch("os._exit(0)", "tests/test_a.py"), GOLD, dropped=["tests/test_a.py"]) == ()
 
 
