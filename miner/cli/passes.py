@@ -96,8 +96,6 @@ def close_month(store: Database, *, policy: Policy) -> StageReport | None:
         return None
     name, window = due
     _refuse_unanswered(store, name, window, policy)
-    # what another worker answered since this pass assessed would be published without its flags
-    run_assess(store, limit=NO_LIMIT, bars=progress())
     try:
         return run_publish(store, name=name, window=window)[1]
     except SnapshotFrozenError:  # another process closed it meanwhile

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from miner.cli.options import DryRunOption, JsonOption, maybe_day, window
+from miner.cli.options import NO_LIMIT, DryRunOption, JsonOption, maybe_day, window
 from miner.cli.speech import progress, say, say_json, table
+from miner.cli.stages import run_assess
 from miner.cli.wiring import House, now
 from miner.errors import ConfigError
 from miner.model import Instance, Snapshot, Stage, StageReport
@@ -119,7 +120,12 @@ def newest(store: stage.Store) -> str:
 def run_publish(
     store: Database, *, name: str, window: tuple[date | None, date | None]
 ) -> tuple[Snapshot, StageReport]:
-    """The publish stage; its report is kept."""
+    """The publish stage; its report is kept.
+
+    What is verified and not assessed, as another worker's answer of just now, is assessed first: a
+    frozen row has its flags or never gets them.
+    """
+    run_assess(store, limit=NO_LIMIT, bars=progress())
     started_at = now()
     snapshot = stage.publish(
         store.publish,
