@@ -108,7 +108,7 @@ class Sql:
 
     def persist(self, work: Callable[[Connection], T]) -> T:
         """As `transact`, for what others' work hangs on, or what took long to find out: the
-        database may be away for a while."""
+        database may be away for a while. Call it in the main thread: only there Ctrl-C ends it."""
         return self._tried(work, pauses_s=RESTART_S, busy_tries=BUSY_TRIES)
 
     def _tried(

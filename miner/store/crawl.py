@@ -122,7 +122,7 @@ class CrawlStore:
                         connection, PULL_REVERTS, pull_id=row.id, repo_id=repo_id, number=number
                     )
 
-        self._sql.persist(save)
+        self._sql.transact(save)
 
     @anew
     def place(self, repo: Repo) -> Place | None:
