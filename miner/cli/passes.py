@@ -1,5 +1,6 @@
 """`miner nightly`, `schedule`: one pass of all stages, now or by the clock."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from miner.cli.snapshots import run_publish
 from miner.cli.speech import complain, progress, report_document, say, say_json
 from miner.cli.stages import run_assess, run_split, run_verify
 from miner.cli.wiring import House, now
-from miner.errors import SnapshotFrozenError
+from miner.errors import RetryableError, SnapshotFrozenError
 from miner.model import IncompleteError, Stage, StageReport
 from miner.schedule import DEFAULT_AT, PassResult, Step, month_to_close
 from miner.schedule import nightly as nightly_pass
@@ -20,6 +21,10 @@ from miner.store import Database
 from miner.verify.stage import VERIFIER_VERSION
 from validators.model import Policy
 from validators.plural import counted
+
+WAIT_DAYS = 7
+"""So long a month that is over waits for what could not be read of it. Not for ever: one
+repository that fails every night would keep all others' tasks from their readers."""
 
 AtOption = Annotated[
     str, typer.Option("--at", help="Cron line in UTC: minute, hour, day, month, day of the week.")
@@ -67,11 +72,15 @@ def one_pass(house: House, store: Database) -> PassResult:
             return None
         return run_crawl(house, store, repos=names, first=None, bars=progress())
 
+    unread: list[str] = []
     steps = (
-        Step(name="crawl", run=crawl),
-        Step(
-            name="split",
-            run=lambda: run_split(house, store, repo=None, limit=NO_LIMIT, bars=progress()),
+        watched(unread, Step(name="crawl", run=crawl)),
+        watched(
+            unread,
+            Step(
+                name="split",
+                run=lambda: run_split(house, store, repo=None, limit=NO_LIMIT, bars=progress()),
+            ),
         ),
         Step(
             name="verify",
@@ -80,21 +89,46 @@ def one_pass(house: House, store: Database) -> PassResult:
             ),
         ),
         Step(name="assess", run=lambda: run_assess(store, limit=NO_LIMIT, bars=progress())),
-        Step(name="publish", run=lambda: close_month(store, policy=policy)),
+        Step(
+            name="publish",
+            run=lambda: close_month(store, policy=policy, today=now().date(), unread=unread),
+        ),
     )
     return nightly_pass(store.admin.passes, steps=steps, now=now)
 
 
-def close_month(store: Database, *, policy: Policy) -> StageReport | None:
+def watched(unread: list[str], step: Step) -> Step:
+    """The step, whose name stands in `unread` unless it came to its end and left nothing."""
+
+    def run() -> StageReport | None:
+        unread.append(step.name)
+        report = step.run()
+        if report is None or not report.retried:
+            unread.remove(step.name)
+        return report
+
+    return Step(name=step.name, run=run)
+
+
+def close_month(
+    store: Database, *, policy: Policy, today: date, unread: Sequence[str] = ()
+) -> StageReport | None:
     """Publish last month's instances, once, when there are any.
 
-    IncompleteError while a task merged in that month has no answer, be it due or with another
-    worker: a snapshot never changes, so what is not in it now is in no month's.
+    A snapshot never changes, so what is not in it now is in no month's. IncompleteError while a
+    task merged in that month has no answer, be it due or with another worker; RetryableError in
+    the first `WAIT_DAYS` of a month while there are `unread` steps: of those that bring tasks, the
+    ones that left something in this pass.
     """
-    due = month_to_close(store.publish.snapshots(), today=now().date())
+    due = month_to_close(store.publish.snapshots(), today=today)
     if due is None or not store.publish.instances(window=due[1]):
         return None
     name, window = due
+    if unread and today.day <= WAIT_DAYS:
+        raise RetryableError(
+            f"{name} waits for a pass whose {' and '.join(unread)} leaves nothing,"
+            f" until day {WAIT_DAYS} of this month at the most"
+        )
     _refuse_unanswered(store, name, window, policy)
     try:
         return run_publish(store, name=name, window=window)[1]

@@ -8,12 +8,13 @@ import pytest
 
 from miner.assess import SIGNALS
 from miner.cli import exits
-from miner.cli.passes import close_month
+from miner.cli.passes import WAIT_DAYS, close_month, watched
 from miner.cli.reports import end_well, reported
 from miner.cli.wiring import now
 from miner.errors import RetryableError
 from miner.model import IncompleteError, Member, Snapshot, Split, Stage, StageReport
 from miner.publish.stage import read_rows
+from miner.schedule import Step
 from miner.store import Database
 from miner.store.leases import MAX_ATTEMPTS
 from miner.verify.stage import VERIFIER_VERSION
@@ -103,10 +104,10 @@ def last_month() -> datetime:
 
 def test_last_month_is_published_once(db: Database, last_month: datetime) -> None:
     add_instances(db, candidate(1, merged_at=last_month))
-    report = close_month(db, policy=QUICK)
+    report = close_month(db, policy=QUICK, today=now().date())
     assert report is not None
     assert report.counts == {f"{last_month:%Y-%m-%d}": 1}
-    assert close_month(db, policy=QUICK) is None
+    assert close_month(db, policy=QUICK, today=now().date()) is None
     (snapshot,) = db.publish.snapshots()
     assert snapshot.name == f"{last_month:%Y-%m-%d}"
     (row,) = read_rows(db.publish, snapshot.name)
@@ -128,15 +129,58 @@ def test_a_month_waits_for_what_another_worker_has_in_hand(
 
     assert claim() == 1
     with pytest.raises(IncompleteError, match="waits for 1 task of its month") as error:
-        close_month(db, policy=QUICK)
+        close_month(db, policy=QUICK, today=now().date())
     assert (error.value.exit_code, error.value.report.retried) == (exits.TRY_AGAIN, 1)
     assert db.publish.snapshots() == ()
     for _ in range(MAX_ATTEMPTS):
         db.verify.release(late, holder="elsewhere/1/1/x", error="no such luck", now=NOW)
         claim()
-    report = close_month(db, policy=QUICK)  # it is parked: only a person can help
+    report = close_month(
+        db, policy=QUICK, today=now().date()
+    )  # it is parked: only a person can help
     assert report is not None
     assert report.done == 1
+
+
+def test_a_month_waits_a_week_for_what_could_not_be_read(
+    db: Database, last_month: datetime
+) -> None:
+    """Pulls of its last day come in the first crawl after it, which may fail."""
+    add_instances(db, candidate(1, merged_at=last_month))
+    first = (last_month + timedelta(days=1)).date()
+    for day in (first, first.replace(day=WAIT_DAYS)):
+        with pytest.raises(RetryableError, match="waits for a pass whose crawl and split leaves"):
+            close_month(db, policy=QUICK, today=day, unread=("crawl", "split"))
+    assert db.publish.snapshots() == ()
+    report = close_month(
+        db, policy=QUICK, today=first.replace(day=WAIT_DAYS + 1), unread=("crawl", "split")
+    )
+    assert report is not None
+    assert report.done == 1
+
+
+@pytest.mark.parametrize(("retried", "left"), [(None, []), (0, []), (1, ["split"])])
+def test_a_step_that_left_something_is_unread(retried: int | None, left: list[str]) -> None:
+    unread: list[str] = []
+
+    def run() -> StageReport | None:
+        if retried is None:
+            return None
+        return StageReport(stage=Stage.SPLIT, retried=retried, started_at=now(), ended_at=now())
+
+    watched(unread, Step(name="split", run=run)).run()
+    assert unread == left
+
+
+def test_a_step_that_failed_is_unread() -> None:
+    unread: list[str] = []
+
+    def run() -> StageReport | None:
+        raise RetryableError("no network")
+
+    with pytest.raises(RetryableError):
+        watched(unread, Step(name="crawl", run=run)).run()
+    assert unread == ["crawl"]
 
 
 def test_a_month_that_another_process_closes_meanwhile_is_closed(
@@ -151,13 +195,13 @@ def test_a_month_that_another_process_closes_meanwhile_is_closed(
     after_first(
         db._sql, "SELECT snapshots.name", lambda _: db.publish.freeze(other, rows={"a": "{}"})
     )
-    assert close_month(db, policy=QUICK) is None
+    assert close_month(db, policy=QUICK, today=now().date()) is None
     assert [snapshot.content_hash for snapshot in db.publish.snapshots()] == ["h"]
 
 
 def test_a_month_without_instances_is_not_published(db: Database) -> None:
     add_instances(db, candidate(1, merged_at=now() - timedelta(days=400)))
-    assert close_month(db, policy=QUICK) is None
+    assert close_month(db, policy=QUICK, today=now().date()) is None
 
 
 def test_before_the_first_pass_there_is_none_to_tell(miner: Miner, db: Database) -> None:
