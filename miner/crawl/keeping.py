@@ -7,7 +7,7 @@ before it is safe.
 
 import threading
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime
 from queue import Queue
@@ -83,6 +83,9 @@ class Errand:
 class Keeper:
     """Stores errands in threads. Leaving its `with` early ends what is open at the next pull."""
 
+    END_S = 10
+    """How long that may take before a database that is asked something is taken for silent."""
+
     def __init__(self, store: Rows, *, shelf: Shelf, now: Clock) -> None:
         self._store = store
         self._shelf = shelf
@@ -90,6 +93,7 @@ class Keeper:
         self._closing = threading.Event()
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="crawl")
         self._errands: list[Errand] = []
+        self._stored: list[Future[int]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -98,13 +102,19 @@ class Keeper:
         self._closing.set()
         for errand in tuple(self._errands):
             errand.abandon()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        begun = [each for each in self._stored if not each.cancelled()]
+        if wait(begun, timeout=self.END_S).not_done:
+            self._store.interrupt()
+        self._pool.shutdown(wait=True)
 
     def begin(self, repo: Repo) -> tuple[Errand, Future[int]]:
         """A new errand, and what becomes of it: the number of pulls stored, or the error."""
         errand = Errand(repo)
         self._errands.append(errand)
-        return errand, self._pool.submit(self._run, errand)
+        stored = self._pool.submit(self._run, errand)
+        self._stored.append(stored)
+        return errand, stored
 
     def _run(self, errand: Errand) -> int:
         try:

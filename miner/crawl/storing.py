@@ -24,6 +24,10 @@ _OID = re.compile(r"[0-9a-f]{40}")
 class Rows(Protocol):
     """What storing reads and leaves."""
 
+    def interrupt(self) -> None:
+        """What other threads ask of the database now fails: it may be silent for minutes."""
+        ...
+
     def stored_pulls(self, repo: Repo, raw_digests: Sequence[str]) -> Set[tuple[int, str]]:
         """(number, raw digest) of the versions among these that are stored already."""
         ...

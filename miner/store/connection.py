@@ -19,7 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from miner import __version__
 from miner.errors import ConfigError, RetryableError, was_stopped
 from miner.model import Clock
-from miner.store.postgres import MIGRATION_S, PatientConnection, postgres_engine
+from miner.store.postgres import MIGRATION_S, Lines, PatientConnection, postgres_engine
 from miner.store.sentences import BusyError, ContendedError, LostError, sentence
 from miner.store.sqlite import pragma, sqlite_engine
 
@@ -72,7 +72,8 @@ class Sql:
         self.url = parsed
         self._clock = clock
         self._pause = pause
-        self.engine = _engine(parsed)
+        self._lines = Lines()
+        self.engine = _engine(parsed, self._lines)
         # threads that wait for SQLite's one writer would sleep longer and longer between tries
         self._turn: AbstractContextManager[object] = (
             nullcontext() if self.is_postgres else threading.RLock()
@@ -189,6 +190,10 @@ class Sql:
         """PostgreSQL needs row locks where SQLite has one writer at a time."""
         return self.engine.dialect.name == "postgresql"
 
+    def interrupt(self) -> None:
+        """What other threads ask of PostgreSQL now fails; SQLite answers by itself."""
+        self._lines.interrupt()
+
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
@@ -250,10 +255,11 @@ def _where(url: URL) -> str:
     return f"{url.database or ''} on {url.host or 'the local server'}{port}"
 
 
-def _engine(url: URL) -> Engine:
-    make = postgres_engine if url.get_backend_name() == "postgresql" else sqlite_engine
+def _engine(url: URL, lines: Lines) -> Engine:
     try:
-        return make(url, pool_size=POOL_SIZE)
+        if url.get_backend_name() == "postgresql":
+            return postgres_engine(url, pool_size=POOL_SIZE, lines=lines)
+        return sqlite_engine(url, pool_size=POOL_SIZE)
     except (ArgumentError, NoSuchModuleError, ImportError, TypeError, ValueError):
         raise ConfigError(
             "The database URL asks for something unknown; write sqlite:///path/to/file.db or "

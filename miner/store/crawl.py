@@ -28,6 +28,10 @@ class CrawlStore:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
+    def interrupt(self) -> None:
+        """What other threads ask of the database now fails: it may be silent for minutes."""
+        self._sql.interrupt()
+
     @anew
     def watched(self) -> Sequence[str]:
         """Names of the watched repositories, in the order they were added."""

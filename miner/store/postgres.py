@@ -1,6 +1,11 @@
 """PostgreSQL as it is connected to: nobody waits for ever for a server that is gone or silent."""
 
+import os
+import threading
 import time
+import weakref
+from contextlib import suppress
+from socket import SHUT_RDWR, socket
 from typing import TypeVar
 
 import psycopg
@@ -48,20 +53,50 @@ class PatientConnection(psycopg.Connection[TupleRow]):
                 self.pgconn.finish()
             raise
 
+    def interrupt(self) -> None:
+        """Whoever waits for an answer on it sees its end, now and from another thread."""
+        with (
+            suppress(psycopg.OperationalError, OSError),  # it is closed already
+            socket(fileno=os.dup(self.fileno())) as line,
+        ):
+            line.shutdown(SHUT_RDWR)
 
-def postgres_engine(url: URL, *, pool_size: int) -> Engine:
-    """An engine of such connections; what the URL says of them counts first."""
+
+class Lines:
+    """The connections of an engine that may be open."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: weakref.WeakSet[PatientConnection] = weakref.WeakSet()
+
+    def connect(
+        self,
+        _dialect: Dialect,
+        _entry: ConnectionPoolEntry,
+        arguments: list[str],
+        named: dict[str, object],
+    ) -> PatientConnection:
+        """For SQLAlchemy's `do_connect`; what the URL says counts first."""
+        made = PatientConnection.connect(*arguments, **(_ALIVE | named))  # type: ignore[arg-type]  # as the URL says them
+        with self._lock:
+            self._known.add(made)
+        return made
+
+    def interrupt(self) -> None:
+        """End them all: what is asked on them fails as on a server that went away."""
+        with self._lock:
+            known = list(self._known)
+        for line in known:
+            line.interrupt()
+
+
+def postgres_engine(url: URL, *, pool_size: int, lines: Lines) -> Engine:
+    """An engine of such connections, which `lines` knows from then on."""
     engine = create_engine(
         url,
         pool_size=pool_size,
         pool_pre_ping=True,
         isolation_level="READ COMMITTED",  # whatever the server's default is
     )
-    event.listen(engine, "do_connect", _connect)
+    event.listen(engine, "do_connect", lines.connect)
     return engine
-
-
-def _connect(
-    _dialect: Dialect, _entry: ConnectionPoolEntry, arguments: list[str], named: dict[str, object]
-) -> PatientConnection:
-    return PatientConnection.connect(*arguments, **(_ALIVE | named))  # type: ignore[arg-type]  # as the URL says them

@@ -32,6 +32,9 @@ class MemoryStore:
     writes: int = 0
     kill_at: int | None = None
 
+    def interrupt(self) -> None:
+        """Nobody waits for anything."""
+
     def _write(self) -> None:
         self.writes += 1
         if self.writes == self.kill_at:

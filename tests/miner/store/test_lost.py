@@ -4,7 +4,9 @@ On the real server: connections are ended from another one, or a socket of ours 
 server falls silent.
 """
 
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from select import select
 from typing import cast
@@ -247,6 +249,29 @@ def test_a_connection_that_falls_silent_is_given_up_and_the_next_one_tried(
     between.thaw()
     assert crawl(database) == NOW
     assert rows(database)["pulls"] == 3
+
+
+def test_what_another_thread_asks_of_a_silent_server_can_be_ended(
+    distant: Sql, between: Proxy
+) -> None:
+    """With the usual patience this test would not end in its time."""
+    database = Database(distant)
+    frozen = threading.Event()
+
+    def freeze(*_: object) -> None:
+        between.freeze()
+        frozen.set()
+
+    event.listen(distant.engine, "before_cursor_execute", freeze, once=True)
+    with ThreadPoolExecutor(1) as other:
+        waiting = other.submit(database.crawl.watched)
+        assert frozen.wait(20)
+        while not waiting.done():  # once more, as it may just have been about to ask
+            database.crawl.interrupt()
+            wait([waiting], timeout=0.05)
+        with pytest.raises(RetryableError) as error:
+            waiting.result()
+    assert "cannot be reached" in said(error)
 
 
 def test_what_a_person_ends_in_the_server_is_told(sql: Sql) -> None:
