@@ -199,7 +199,7 @@ def through(own_url: str, between: Proxy) -> str:
     """The same database, past a socket of ours."""
     host, _, port = between.url.partition(":")
     url = make_url(own_url).set(host=host, port=int(port))
-    return url.update_query_dict({"connect_timeout": "2"}).render_as_string(hide_password=False)
+    return url.update_query_dict({"connect_timeout": "5"}).render_as_string(hide_password=False)
 
 
 def test_a_server_that_is_away_for_a_while_does_not_cost_a_result(
@@ -238,15 +238,16 @@ def test_a_connection_that_falls_silent_is_given_up_and_the_next_one_tried(
     distant: Sql, between: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the usual patience this test would not end in its time."""
-    monkeypatch.setattr(PatientConnection, "answer_s", 1.0)
     database = Database(distant)
     prepare(database)
+    monkeypatch.setattr(PatientConnection, "answer_s", 1.0)
 
     event.listen(distant.engine, "before_cursor_execute", lambda *_: between.freeze(), once=True)
     with pytest.raises(RetryableError) as error:
         crawl(database)
     assert "cannot be reached" in said(error)
     between.thaw()
+    monkeypatch.undo()
     assert crawl(database) == NOW
     assert rows(database)["pulls"] == 3
 
