@@ -5,10 +5,12 @@ docs/threat-model.md), so patches that touch such means are named, and scores ar
 without them. What the gold patch uses too is not flagged: there the task calls for it.
 """
 
+import ast
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 
-from validators.patching import file_patch
+from validators.patching import FilePatch, file_patch
 from validators.unified import FileDiff, file_diffs
 
 _FOREIGN = (
@@ -121,6 +123,7 @@ _MEANS: dict[str, re.Pattern[bytes]] = {
 
 
 _PROSE = (".md", ".rst", ".txt", ".gitignore", ".dockerignore", "manifest.in")
+_LONGEST_PROSE = 200_000
 _ASIDE = (".github/", ".circleci/")
 _IN_CONTEXT = "always_true"
 _EARLY = "reads standard input"
@@ -162,10 +165,11 @@ def _used(
     patch: bytes, dropped: frozenset[str], means: Mapping[str, re.Pattern[bytes]]
 ) -> set[str]:
     parts = [(diff, file_patch(diff)) for diff in file_diffs(patch)]
+    has_links = any(each.is_link for _, each in parts)  # one may lead to prose
     counted = [
         (diff, each)
         for diff, each in parts
-        if not dropped.issuperset(each.paths) and _is_code(each.paths)
+        if not dropped.issuperset(each.paths) and (has_links or _is_code(each))
     ]
     text = b"\n".join(line for _, each in counted for line in each.added)
     found = {name for name, pattern in means.items() if pattern.search(text)}
@@ -189,6 +193,27 @@ def _becomes_true(diff: FileDiff) -> bool:
     return False
 
 
-def _is_code(paths: Sequence[str]) -> bool:
-    """Prose may name anything, as long as all of it stays that; so may what no run looks at."""
-    return not all(path.lower().endswith(_PROSE) or path.startswith(_ASIDE) for path in paths)
+def _is_code(part: FilePatch) -> bool:
+    """Prose may name anything, as long as all of it stays that, and so may what no run looks at.
+
+    A program in a file of prose can be copied to where it is imported.
+    """
+    is_prose = all(
+        path.lower().endswith(_PROSE)
+        or (path.startswith(_ASIDE) and path.endswith((".yml", ".yaml")))
+        for path in part.paths
+    )
+    return not is_prose or _is_program(b"\n".join(part.added))
+
+
+def _is_program(text: bytes) -> bool:
+    """Whether all of it is Python that imports or calls something; prose is not even Python."""
+    if len(text) > _LONGEST_PROSE:
+        return True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(isinstance(node, ast.Import | ast.ImportFrom | ast.Call) for node in ast.walk(tree))

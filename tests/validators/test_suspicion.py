@@ -192,7 +192,7 @@ def test_what_the_gold_patch_uses_is_not_flagged() -> None:
 
 
 def test_prose_and_undone_files_are_not_flagged() -> None:
-    assert flags(patch("os._exit(0)", "README.md"), GOLD) == ()
+    assert flags(patch("Do not call os._exit(0)!", "README.md"), GOLD) == ()
     assert flags(patch("__pycache__/", ".gitignore"), GOLD) == ()
     assert flags(patch("global-exclude *.pyc", "MANIFEST.in"), GOLD) == ()
     assert flags(patch("run: pytest tests/test_a.py", ".github/workflows/ci.yml"), GOLD) == ()
@@ -286,3 +286,19 @@ def test_a_method_whose_head_stays_can_become_always_true(lines: bytes, *, found
     old = sum(not line.startswith(b"+") for line in lines.splitlines())
     text = b"--- a/calc.py\n+++ b/calc.py\n@@ -1,%d +1,%d @@\n%s" % (old, new, lines)
     assert flags(text, GOLD) == (("always_true",) if found else ())
+
+
+@pytest.mark.parametrize("path", ["notes.txt", ".gitignore", ".github/workflows/ci.yml"])
+def test_a_program_is_code_wherever_it_is(path: str) -> None:
+    assert flags(patch("import os; os._exit(0)", path), GOLD) == ("exit",)
+    assert flags(patch("# os._exit(0)", path), GOLD) == ()
+    assert flags(patch("os._exit(0) " * 30_000, path), GOLD) == ("exit",)
+    assert flags(patch("(" * 9000, path), GOLD) == ()
+
+
+def test_where_a_patch_brings_links_prose_may_be_code() -> None:
+    link = b"diff --git a/a.py b/a.py\nnew file mode 120000\n--- /dev/null\n+++ b/a.py\n"
+    link += b"@@ -0,0 +1 @@\n+README.md\n\\ No newline at end of file\n"
+    prose = patch("See os._exit(0), which", "README.md")
+    assert flags(prose, GOLD) == ()
+    assert flags(link + prose, GOLD) == ("exit",)
