@@ -126,7 +126,11 @@ def main() -> None:
             while queue:
                 project = queue.pop(0)
                 made = arguments.made
-                subject = _made(project, date) if made else released(project, date, cache)
+                try:
+                    subject = _made(project, date) if made else released(project, date, cache)
+                except LookupError as error:
+                    print(error, file=sys.stderr)
+                    continue
                 rows.append(_tried(subject, date, engine=engine, settings=settings))
                 print(json.dumps(asdict(rows[-1])), flush=True)
                 if rows[-1].detail == NO_TESTS and reserve:
@@ -135,18 +139,20 @@ def main() -> None:
         engine.close()
     if arguments.markdown:
         sys.stdout.write(_markdown(rows))
-    working = sum(row.working for row in rows)
-    goal = _goal(arguments.made, [*arguments.projects])
+    print(json.dumps(_figures(rows, goal=_goal(arguments.made, [*arguments.projects]))))
+
+
+def _figures(rows: Sequence[Row], *, goal: int | None) -> dict[str, dict[str, object]]:
+    """Figure → value, goal, ok."""
     figures: dict[str, tuple[float, float | None]] = {
-        "working": (working, goal),
+        "working": (sum(row.working for row in rows), goal),
         "with_tests": (sum(row.detail != NO_TESTS for row in rows), None),
         "build_s": (round(sum(row.build_s for row in rows), 1), None),
     }
-    told = {
+    return {
         name: {"value": value, "goal": goal, "ok": goal is None or value >= goal}
         for name, (value, goal) in figures.items()
     }
-    print(json.dumps(told))
 
 
 def _goal(made: bool, projects: Sequence[str]) -> int | None:  # noqa: FBT001
@@ -302,11 +308,13 @@ def _current(project: str, date: datetime) -> Sdist:
             package=project, version=str(version), file=package.filename,
             sha256=package.digests["sha256"], uploaded_at=uploaded_at,
         )))  # fmt: skip
+    if not found:
+        raise LookupError(f"{project}: no sdist of it was on the index at {date:%Y-%m-%d}")
     return max(found, key=lambda pair: pair[0])[1]
 
 
 def released(project: str, date: datetime, cache: SdistCache) -> Subject:
-    """The release of a project that was current at `date`."""
+    """The release of a project that was current at `date`. LookupError: there was none."""
     sdist = _current(project, date)
     archive = cache.fetch(sdist).read_bytes()
     files = {path: file.data for path, file in source_tree(archive).items()}
