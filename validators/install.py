@@ -32,7 +32,6 @@ _ASIDE = f"{SCRATCH}/aside"
 _WANTED = f"{SCRATCH}/requirements.in"
 _LOCK = f"{SCRATCH}/lock.txt"
 _YOUNGER = f"{SCRATCH}/younger.txt"
-_TOOLS_WANTED = f"{SCRATCH}/tools.in"
 _TOOLS = f"{SCRATCH}/tools.txt"
 _READ_MB = 64
 _GUESTS_PARTS = 2  # of the last step: the project, and what is done about it
@@ -75,13 +74,9 @@ class Install:
             return self.recipe.lock
         if not installation.is_isolated(self.recipe):
             return self._resolved(patches)
-        wanted = "".join(f"{line}\n" for line in build_tools(read_tree(self.tree)))
-        self.steps.put("resolve", SCRATCH, pack({"tools.in": wanted.encode()}))
         with self.steps.meanwhile(self._resolve_tools) as resolved:
             lock = self._resolved(patches)
-        packed = self.steps.container.get(_TOOLS, limit_mb=_READ_MB) if resolved.result() else None
-        tools = None if packed is None else _only_text(packed)
-        return locks.with_tools(lock, tools or "")
+        return locks.with_tools(lock, resolved.result())
 
     def _resolved(self, patches: Sequence[bytes]) -> str:
         before = self._resolve(TREE)
@@ -98,8 +93,9 @@ class Install:
         An isolated build needs nothing of the lock, so it goes on beside that. A build that failed
         there is made again: what counts is what it says with the lock in place.
         """
-        tools = self._put_tools(lock)
-        with self.steps.meanwhile(lambda: self._build_ahead(tools)) as built:
+        bound = installation.is_isolated(self.recipe) and locks.tools_of(lock)
+        tools = _TOOLS if bound else None
+        with self.steps.meanwhile(lambda: self._build_ahead(lock, tools)) as built:
             if pins := locks.without_tools(lock).strip():
                 line = installation.install_line(self.recipe, "-")
                 self.steps.guests("install", line, stdin=f"{pins}\n".encode())
@@ -112,17 +108,11 @@ class Install:
         """Hand the environment to root: no run may change it."""
         self.steps.last("finish", f"chown -R root:root {VENV} {KEPT}", root=True)
 
-    def _put_tools(self, lock: str) -> str | None:
-        """The file of the lock's tools in the container; None where it has none."""
-        tools = locks.tools_of(lock)
-        if not tools or not installation.is_isolated(self.recipe):
-            return None
-        self.steps.put("project", SCRATCH, pack({"tools.txt": tools.encode()}))
-        return _TOOLS
-
-    def _build_ahead(self, tools: str | None) -> bool:
+    def _build_ahead(self, lock: str, tools: str | None) -> bool:
         """Build the project, where it needs nothing else; whether the installer has it now."""
         recipe = self.recipe
+        if tools is not None:
+            self.steps.put("project", SCRATCH, pack({"tools.txt": locks.tools_of(lock).encode()}))
         if not installation.is_isolated(recipe) or recipe.pre_install:
             return False
         folders = folders_before(read_tree(self.tree))
@@ -167,13 +157,15 @@ class Install:
         script = installation.in_turn(line(recipe, tools) or "true", "; ".join(tail), *look)
         return self.steps.exec("project", script, timeout_s=recipe.timeout_s)
 
-    def _resolve_tools(self) -> bool:
-        """Whether there are versions of what builds the project; where not, its build tells why."""
-        line = installation.tools_line(self.recipe, _TOOLS_WANTED, _TOOLS)
-        outcome = self.steps.exec("resolve", line, timeout_s=self.recipe.timeout_s)
-        if not outcome.ok:
-            blame_machine(outcome)
-        return outcome.ok
+    def _resolve_tools(self) -> str:
+        """A lock of what builds the project; "" where there is none, which its build tells why."""
+        wanted = "".join(f"{line}\n" for line in build_tools(read_tree(self.tree)))
+        line, timeout_s = installation.tools_line(self.recipe), self.recipe.timeout_s
+        outcome = self.steps.exec("resolve", line, timeout_s=timeout_s, stdin=wanted.encode())
+        if outcome.ok:
+            return outcome.output.decode("utf-8", "replace")
+        blame_machine(outcome)
+        return ""
 
     def _resolve(self, tree: str, *, extra: Sequence[str] = (), preferred: str = "") -> str:
         """`preferred` is what stands in the lock that is written again: uv prefers its versions."""

@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
 from validators import infra
 from validators.engine import TREE, VENV, Container
 from validators.errors import EngineUnavailableError
 from validators.languages.python import failures
 from validators.model import BuildFailure, BuildSettings, FailureClass, Outcome, Recipe
+
+T = TypeVar("T")
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PATH = f"{_SYSTEM_PATH}:{VENV}/bin"
@@ -108,7 +111,7 @@ class Steps:
         return env
 
     @contextmanager
-    def meanwhile(self, step: Callable[[], bool]) -> Iterator["Future[bool]"]:
+    def meanwhile(self, step: Callable[[], T]) -> Iterator["Future[T]"]:
         """A step that goes on beside those of the `with` block, which ends when both have ended.
 
         When the block fails, all that the guest still runs is ended.

@@ -70,19 +70,24 @@ def resolve_line(recipe: Recipe, requirements: str, lock: str, *, tree: str = TR
     in `tree`, into the file `lock`, as of the date."""
     named = filter(None, map(_GROUP.fullmatch, recipe.requirements))
     groups = "".join(f"--group {quote(f'{tree}/pyproject.toml:{each[1]}')} " for each in named)
-    return _compile(f"{_dates(recipe)}{groups}", requirements, lock)
-
-
-def tools_line(recipe: Recipe, requirements: str, lock: str) -> str:
-    """The shell line that resolves what builds the project, as of the date."""
-    return _compile(_dates(recipe), requirements, lock)
-
-
-def _compile(options: str, requirements: str, lock: str) -> str:
     return (
-        f"uv pip compile --no-config --no-sources --python {_PYTHON} {options}--generate-hashes"
-        f" --no-header --no-annotate --no-emit-index-url --output-file {lock} {requirements}"
+        f"{_compile(recipe)} {groups}--output-file {lock} {requirements}"
         " >/dev/null"  # it prints the lock as well; its warnings are wanted
+    )
+
+
+def tools_line(recipe: Recipe) -> str:
+    """The shell line that resolves standard input, what builds the project, as of the date.
+
+    It prints the lock, and nothing beside it.
+    """
+    return f"{_compile(recipe)} -q -"
+
+
+def _compile(recipe: Recipe) -> str:
+    return (
+        f"uv pip compile --no-config --no-sources --python {_PYTHON} {_dates(recipe)}"
+        "--generate-hashes --no-header --no-annotate --no-emit-index-url"
     )
 
 

@@ -53,7 +53,9 @@ class FakeInstallContainer:
     ) -> Outcome:
         self.lines.append(command[-1])
         self.fed[command[-1]] = stdin or b""
-        if "pip compile" in command[-1] and "tools.in" not in command[-1]:
+        if "pip compile" in command[-1] and command[-1].endswith(" -"):
+            return self.answer(command[-1]) or Outcome(exit_code=0, output=self.tools)
+        if "pip compile" in command[-1]:
             wanted = self.files["/tmp/miner/requirements.in"].decode()
             said = self.answer(f"{command[-1]}\n{wanted}")
             return said or DONE
@@ -77,8 +79,7 @@ class FakeInstallContainer:
 
     def get(self, path: str, *, limit_mb: int = 64, only: str = "*") -> bytes | None:
         buffer = io.BytesIO()
-        others = {"younger.txt": self.younger, "tools.txt": self.tools}
-        content = others.get(path.rpartition("/")[2], self.lock)
+        content = self.younger if path.endswith("younger.txt") else self.lock
         with tarfile.open(fileobj=buffer, mode="w") as archive:
             member = tarfile.TarInfo(path.rpartition("/")[2])
             member.size = len(content)
