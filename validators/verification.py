@@ -23,6 +23,7 @@ from validators.model import (
     TestStatus,
     Verdict,
 )
+from validators.patching import touched_paths
 from validators.probes import NOT_PROBED, applied, probes_of
 from validators.procession import runs_of
 from validators.run import summary
@@ -32,6 +33,9 @@ from validators.trial import Trial
 
 DIED_COLLECTING = "died_collecting_before"
 """What a mark begins with: so many before-runs died before they had collected any test."""
+
+ONLY_OF_FIX = "only the fix brings it"
+"""Why such a test is in neither list."""
 
 _EVIDENCE = 5
 """So many collection errors are told in a verdict's detail."""
@@ -70,7 +74,7 @@ def verify(  # noqa: PLR0913 - all but the task say with what
                 probing_until = monotonic() + policy.probes_s
             elif monotonic() > probing_until:
                 break
-    verdict = conclude(runs[: len(required)], policy=policy)
+    verdict = without_own_tests(conclude(runs[: len(required)], policy=policy), task)
     verdict = replace(verdict, runs=tuple(runs[: len(required) + 1]))
     if not verdict.accepted or not probes:
         return verdict
@@ -125,6 +129,26 @@ def conclude(runs: Sequence[Run], *, policy: Policy) -> Verdict:
         detail=_detail(flaw, found, runs),
         policy=policy.name,
         runs=tuple(runs),
+    )
+
+
+def without_own_tests(verdict: Verdict, task: Task) -> Verdict:
+    """A verdict without the FAIL_TO_PASS tests that the fix itself brings, such as the example in a
+    docstring: no other answer to the issue has them. Pure; their ids begin with a file's path."""
+    own = {*touched_paths(task.patch)} - {*touched_paths(task.test_patch)}
+    brought = {each for each in verdict.missing_before if each.partition("::")[0] in own}
+    if not brought:
+        return verdict
+    left = tuple(each for each in verdict.fail_to_pass if each not in brought)
+    none_left = verdict.accepted and not left
+    return replace(
+        verdict,
+        fail_to_pass=left,
+        missing_before=tuple(each for each in verdict.missing_before if each not in brought),
+        left_out=tuple(sorted((*verdict.left_out, *((each, ONLY_OF_FIX) for each in brought)))),
+        marks=() if none_left else verdict.marks,
+        flaw=Flaw.NO_FAIL_TO_PASS if none_left else verdict.flaw,
+        detail=f"{ONLY_OF_FIX}: {', '.join(sorted(brought)[:10])}" if none_left else verdict.detail,
     )
 
 

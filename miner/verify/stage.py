@@ -24,7 +24,7 @@ from validators.errors import EngineTooOldError, PythonUnavailableError, Unknown
 from validators.model import Examination, Policy, Tree
 from validators.plural import counted
 
-VERIFIER_VERSION = 4
+VERIFIER_VERSION = 5
 """Raised with every change to rules, reporter, probes or runs by which some candidate could get
 another verdict or other lists; candidates verified by an older version are due again."""
 

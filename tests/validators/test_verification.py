@@ -29,7 +29,7 @@ from validators.model import (
 )
 from validators.probes import CLOCK, HASH_SEED, ORDER, OWNER, PLACE
 from validators.selection import runnable, selected
-from validators.verification import conclude, is_decided, verify
+from validators.verification import ONLY_OF_FIX, conclude, is_decided, verify, without_own_tests
 from validators.worktree import AFTERWARDS_FAILED
 
 IMAGE = Image(digest="sha256:1", tag="t:1")
@@ -247,6 +247,40 @@ def test_a_repeat_that_takes_the_last_fix_away_spares_the_others() -> None:
     runs = [made(number, statuses) for number, statuses in enumerate(said)]
     assert is_decided(runs, policy=FULL)
     assert not is_decided(runs[:3], policy=FULL)
+
+
+DOCTEST = "calc/core.py::calc.core.half"
+FIX = TEST_PATCH.replace(b"tests/test_a.py", b"calc/core.py")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "test_patch", "kept", "flaw"),
+    [
+        ((), (DOCTEST, "t.py::a"), TEST_PATCH, ("t.py::a",), None),
+        ((), (DOCTEST,), TEST_PATCH, (), Flaw.NO_FAIL_TO_PASS),
+        ((DOCTEST,), (DOCTEST, "t.py::a"), TEST_PATCH, (DOCTEST, "t.py::a"), None),
+        ((), (DOCTEST, "t.py::a"), FIX, (DOCTEST, "t.py::a"), None),
+    ],
+    ids=["beside another", "nothing else", "it was there before", "the tests' own file"],
+)
+def test_what_only_the_fix_brings_is_not_required(
+    before: Sequence[str],
+    after: Sequence[str],
+    test_patch: bytes,
+    kept: tuple[str, ...],
+    flaw: Flaw | None,
+) -> None:
+    runs = [
+        made(n, dict.fromkeys(*((before, TestStatus.FAILED), (after, TestStatus.PASSED))[n % 2]))
+        for n in range(4)
+    ]
+    task = replace(TASK, patch=FIX, test_patch=test_patch)
+    verdict = without_own_tests(conclude(runs, policy=QUICK), task)
+    assert (verdict.fail_to_pass, verdict.flaw, verdict.accepted) == (kept, flaw, flaw is None)
+    left_out = () if DOCTEST in kept else ((DOCTEST, ONLY_OF_FIX),)
+    assert verdict.left_out == left_out
+    assert (DOCTEST in verdict.missing_before) is (DOCTEST in kept and not before)
+    assert bool(verdict.marks) is (flaw is None and not before)
 
 
 @pytest.mark.parametrize("phase", [Phase.BASE, Phase.PROBE, Phase.MODEL])
