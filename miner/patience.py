@@ -1,6 +1,6 @@
 """Whether going on makes sense when the machinery fails: the one rule of verifying and grading."""
 
-from miner.errors import BadItemError, ConfigError, told
+from miner.errors import BadItemError, told
 from validators.errors import EnvironmentGoneError, PythonUnavailableError, UnknownRecipeError
 
 FAILURES_IN_A_ROW = 3
@@ -8,7 +8,6 @@ FAILURES_IN_A_ROW = 3
 
 _ONES_OWN = (
     BadItemError,
-    ConfigError,  # so hosts say that a repository is gone, or hidden from this token
     UnknownRecipeError,
     PythonUnavailableError,
     EnvironmentGoneError,

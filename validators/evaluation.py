@@ -192,7 +192,7 @@ def _kit(attempt: _Attempt) -> bytes:
         "talk.sh": talk_script("prepare.sh", "restore.sh", env=call.env, mark=_end(marker)),
         "tests.sh": talk_script(env=call.env),
     }
-    files = {name: script.encode() for name, script in scripts.items()}
+    files = {name: script.encode("utf-8", "surrogateescape") for name, script in scripts.items()}
     return kit_tar(reporter_source(), files=files)
 
 

@@ -15,8 +15,9 @@ _HEAD = "# The isolated build of the project takes no other versions of these:"
 
 def with_tools(lock: str, tools: str) -> str:
     """A lock with the tools that another one pins; without, where that holds anything else."""
-    joined = re.sub(r"\s*\\\n\s*", " ", tools).splitlines()
-    lines = [line.strip() for line in joined if line.strip()]
+    # by words: a pattern for blanks around a break takes time by the square of what a guest wrote
+    joined = (" ".join(line.split()) for line in tools.replace("\\\n", " ").splitlines())
+    lines = [line for line in joined if line]
     if not lines or not all(map(_TOOL_LINE.fullmatch, lines)):
         return lock
     return "".join([lock, f"{_HEAD}\n", *(f"{_TOOL}{line}\n" for line in lines)])

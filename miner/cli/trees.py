@@ -30,8 +30,8 @@ def trees(house: House) -> Callable[[Based], Tree]:
 
     Verifying and grading on another machine need no crawl there: the repository is cloned, or an
     old mirror brought up to date, from the site that `github_url` names. NotFoundError when that
-    has no such repository or commit, ConfigError when it hides the repository: either concerns
-    this repository alone.
+    has no such repository or commit, BadItemError when it hides the repository: either concerns
+    this repository alone. ConfigError, when nobody can be asked as things are set, concerns all.
     """
     mirrors, settings = house.mirrors(), house.settings
 

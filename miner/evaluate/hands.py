@@ -109,7 +109,6 @@ def _begun(answer: Answer, hands: Hands) -> Future[Grade]:
     try:
         task = answer.row.task(hands.tree(answer.row))
     except (BadItemError, RetryableError, ConfigError) as error:
-        # ConfigError: hosts say of what is gone or hidden that the token is refused
         failed = Future[Grade]()
         failed.set_exception(error)
         return failed

@@ -66,6 +66,15 @@ def test_a_patch_whose_tests_pass_is_resolved() -> None:
     assert (found.flags, found.notes, found.fail_to_pass.passed) == ((), (), 1)
 
 
+def test_a_fix_may_name_files_in_bytes_that_are_no_text() -> None:
+    fix = PATCH.replace(b"a/calc.py", b'"a/pkg/\\351.py"').replace(
+        b"b/calc.py", b'"b/pkg/\\351.py"'
+    )
+    engine = GradingEngine([], container=GradingContainer(script=PASSING))
+    task = replace(TASK, patch=fix)
+    assert grade(task, ENVIRONMENT, model_patch=PATCH, engine=engine, progress=print).resolved
+
+
 def test_a_patch_whose_tests_fail_is_not() -> None:
     found = graded(GradingContainer(script=Script(records=passing("t.py::b"))))
     assert (found.resolved, found.flaw, found.fail_to_pass.failed) == (False, None, 1)

@@ -25,6 +25,11 @@ def test_tools_come_back_as_constraints_and_leave_the_pins_as_they_were() -> Non
     ]
 
 
+def test_what_a_guest_wrote_takes_no_time_by_its_square() -> None:
+    """A pattern that looks for blanks before a break begins anew at each of them."""
+    assert locks.with_tools(PINS, f"hatchling{' ' * 4_000_000}x\n") == PINS
+
+
 def test_an_installer_reads_the_pins_alone() -> None:
     lock = locks.with_tools(PINS, TOOLS).replace("\\\n", " ")
     lines = [re.sub(r"(^|\s)#.*", "", line) for line in lock.splitlines()]

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from miner.errors import NotFoundError
+from miner.errors import ConfigError, NotFoundError
 from miner.git import Mirrors
 from miner.model import Candidate, IncompleteError
+from miner.patience import FAILURES_IN_A_ROW
 from miner.store import Database
 from miner.verify.stage import VERIFIER_VERSION
 from tests.fakes.trees import trees
@@ -197,6 +198,21 @@ def test_failures_in_a_row_give_the_pass_up(line: Line) -> None:
     with pytest.raises(IncompleteError):
         line.verify(workshop, in_flight=1)
     assert len(workshop.asked) == 3
+    assert live(line.database) == 0
+
+
+def test_what_no_tree_can_be_had_for_gives_the_pass_up(line: Line) -> None:
+    """Else every pass would use up the attempts of all, and a month be closed without them."""
+    found = line.candidates(*range(1, 9))
+
+    def tree(one: Candidate) -> Tree:
+        raise ConfigError("The key of the GitHub App is refused; set another.")
+
+    line.tree = tree
+    with pytest.raises(IncompleteError, match="The key of the GitHub App is refused"):
+        line.verify(FakeWorkshop(answers(found)), in_flight=1)
+    tried = [line.database.admin.evidence(one.instance_id) for one in found]
+    assert sum(len(each.failures) for each in tried if each is not None) == FAILURES_IN_A_ROW
     assert live(line.database) == 0
 
 
