@@ -8,6 +8,7 @@ later to others.
 import logging
 import queue
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -228,11 +229,17 @@ def _held(
             "wait for its end or stop it."
         )
 
+    ended = threading.Event()
+
     def beat(_name: str) -> None:
-        kept = store.beat(kind, holder=holder, now=now())
+        if store.beat(kind, holder=holder, now=now()) or ended.is_set():
+            return
         # after a long sleep of the machine the lock may be free or taken
-        if not kept and store.lock(kind, holder=holder, now=now()) is not None and lost:
+        other = store.lock(kind, holder=holder, now=now())
+        if other is not None and lost:
             lost()
+        if other is None and ended.is_set():  # the end, which waits only so long, came in between
+            store.unlock(kind, holder=holder, now=now())
 
     heartbeat = Heartbeat(beat, every_s=HEARTBEAT_S)
     heartbeat.add(kind)
@@ -240,6 +247,7 @@ def _held(
         with heartbeat.running():
             yield holder
     finally:
+        ended.set()
         with suppress(MinerError):  # it runs out, as nobody beats for it
             store.unlock(kind, holder=holder, now=now())
 

@@ -5,16 +5,20 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from miner import holder as holders
+from miner import schedule as schedules
 from miner.errors import ConfigError, FatalError, RetryableError
 from miner.model import Snapshot, Stage, StageReport
 from miner.schedule import HeldError, Step, month_to_close, nightly, schedule
 from miner.store import Database, open_store
+from miner.store.passes import PassStore
 
 NOW = datetime(2026, 11, 29, 3, tzinfo=UTC)
 
@@ -250,6 +254,52 @@ def test_a_lock_that_cannot_be_given_back_hides_nothing(url: str) -> None:
 
         with pytest.raises(KeyboardInterrupt):
             nightly(opened.admin.passes, steps=[Step(name="s", run=lost)], now=now)
+
+
+class Late(PassStore):
+    """What the heartbeat asks from the call named `late` on is answered after the pass's end."""
+
+    def __init__(self, opened: Database, late: str) -> None:
+        super().__init__(opened._sql)
+        self._late = late
+        self.asked, self.unlocked = threading.Event(), threading.Event()
+
+    def _wait(self, name: str) -> None:
+        if threading.current_thread().name == "heartbeat" and name == self._late:
+            self.asked.set()
+            assert self.unlocked.wait(20)
+
+    def beat(self, kind: str, *, holder: str, now: datetime) -> bool:
+        self._wait("beat")
+        if self._late == "lock":
+            return False  # after a long sleep of the machine
+        return super().beat(kind, holder=holder, now=now)
+
+    def lock(self, kind: str, *, holder: str, now: datetime) -> str | None:
+        self._wait("lock")
+        return super().lock(kind, holder=holder, now=now)
+
+    def unlock(self, kind: str, *, holder: str, now: datetime) -> None:
+        super().unlock(kind, holder=holder, now=now)
+        self.unlocked.set()
+
+
+@pytest.mark.parametrize("late", ["beat", "lock"])
+def test_a_beat_that_outlasts_its_pass_leaves_no_lock(
+    database: Database, monkeypatch: pytest.MonkeyPatch, late: str
+) -> None:
+    monkeypatch.setattr(schedules, "HEARTBEAT_S", 0)
+    monkeypatch.setattr(holders, "END_S", 0)
+    store = Late(database, late)
+
+    def step() -> None:
+        assert store.asked.wait(20)
+
+    assert nightly(store, steps=[Step(name="s", run=step)], now=now).exit_code == 0
+    for thread in threading.enumerate():
+        if thread.name == "heartbeat":
+            thread.join(20)
+    assert database.admin.status().work == ()
 
 
 def test_a_failing_pass_does_not_end_the_scheduler(database: Database) -> None:
