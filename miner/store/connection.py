@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar, cast
@@ -184,6 +184,11 @@ class Sql:
     def stamp(self) -> dict[str, object]:
         """The envelope of a row."""
         return {"made_at": self._clock(), "miner_version": __version__}
+
+    def going_on(self, now: datetime) -> Clock:
+        """A clock that shows `now` at this moment: for what may be begun anew minutes later."""
+        began = self._clock()
+        return lambda: now + max(self._clock() - began, timedelta())
 
     @property
     def is_postgres(self) -> bool:

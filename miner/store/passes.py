@@ -32,10 +32,10 @@ class PassStore:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
-    @anew
     def lock(self, kind: str, *, holder: str, now: datetime) -> str | None:
         """Take the lock; None when it is ours now, else who holds it. A dead holder loses it."""
-        values = {
+        clock = self._sql.going_on(now)  # else the lock could have run out when it is stored
+        same = {
             "kind": kind,
             "subject": kind,
             "version": 0,
@@ -43,14 +43,13 @@ class PassStore:
             "recipe_id": 0,
             "request_id": 0,
             "holder": holder,
-            "claimed_at": now,
-            "heartbeat_at": now,
-            "lease_until": _until(now),
         }
         live = select(LEASES.c.holder).where(LEASES.c.kind == kind, LEASES.c.ended_at.is_(None))
 
         def take(connection: Connection) -> str | None:
-            end_lost(connection, now=now)
+            at = clock()
+            values = same | {"claimed_at": at, "heartbeat_at": at, "lease_until": _until(at)}
+            end_lost(connection, now=at)
             while self._sql.add_new(connection, LEASES, **values) is None:
                 other = connection.execute(live).scalar()
                 if other is not None:  # else whoever was in the way has left just now

@@ -36,9 +36,10 @@ class VerifyStore:
     ) -> Sequence[Candidate]:
         """Lease due candidates, in one transaction; see `leases.claim`."""
         wanted = leases.Wanted(version=version, policy=policy, repo=repo, limit=limit)
+        clock = self._sql.going_on(now)  # else a lease could have run out when it is stored
 
         def claim(connection: Connection) -> Sequence[Candidate]:
-            ids = leases.claim(self._sql, connection, wanted, holder=holder, now=now)
+            ids = leases.claim(self._sql, connection, wanted, holder=holder, now=clock())
             return _candidates(connection, ids)  # what cannot be read is not leased
 
         return self._sql.persist(claim)  # else what is under way would be given up with the pass

@@ -1,10 +1,16 @@
 """Verification's store: claims, fences, evidence."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from sqlalchemy import event
+
 from miner.model import Candidate
 from miner.store import Database
+from miner.store.connection import Sql
+from miner.store.sentences import LostError
 from tests.miner.store.samples import (
     NOW,
     POLICY,
@@ -53,6 +59,36 @@ def test_only_the_named_repository_is_claimed(database: Database) -> None:
     with_candidates(database, 1)
     assert claim(database, repo="o/other") == ()
     assert len(claim(database, repo="O/R")) == 1
+
+
+@contextmanager
+def silent_at_first(url: str) -> Iterator[Database]:
+    """A database whose first statement is given up after five minutes, and the next ones answer."""
+    clock = [later(days=9)]  # not quite that of the machine that claims
+    sql = Sql(url, clock=lambda: clock[0], pause=lambda _seconds: None)
+
+    def fall_silent(*_: object) -> None:
+        clock[0] += timedelta(seconds=301)
+        raise LostError("The database cannot be reached.")
+
+    event.listen(sql.engine, "before_cursor_execute", fall_silent, once=True)
+    yield Database(sql)
+    sql.close()
+
+
+def test_a_lease_lives_however_long_its_claim_took(database: Database, url: str) -> None:
+    (one,) = with_candidates(database, 1)
+    with silent_at_first(url) as late:
+        assert claim(late) == (one,)
+    assert claim(database, YOU, now=later(seconds=302)) == ()
+    assert database.verify.heartbeat(one, holder=ME, now=later(seconds=302))
+
+
+def test_a_lock_lives_however_long_its_taking_took(database: Database, url: str) -> None:
+    with silent_at_first(url) as late:
+        assert late.admin.passes.lock("pass", holder=ME, now=NOW) is None
+    assert database.admin.passes.lock("pass", holder=YOU, now=later(seconds=302)) == ME
+    assert database.admin.passes.beat("pass", holder=ME, now=later(seconds=302))
 
 
 def test_a_result_ends_the_work(database: Database) -> None:
