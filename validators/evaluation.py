@@ -14,7 +14,7 @@ from validators import grading
 from validators.engine import TREE, Container, ContainerEngine, Progress, Talk
 from validators.errors import EngineUnavailableError
 from validators.grade_scripts import PATCHING, SHOWN, grading_scripts, patches_tar
-from validators.guarded import Guards, closed_folders, guarded_paths
+from validators.guarded import Guards, closed_folders, guarded_paths, laid_folders
 from validators.invocation import Invocation, invocation
 from validators.languages import LANGUAGES
 from validators.model import (
@@ -139,6 +139,7 @@ def _tried(
         guards=Guards(
             paths=guarded_paths(surroundings),
             closed=closed_folders(surroundings) if environment.recipe.build_cmd is None else (),
+            laid=laid_folders(surroundings) if environment.recipe.build_cmd is None else (),
         ),
         mark=_end(attempt.marker).encode(),
     )

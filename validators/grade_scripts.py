@@ -79,12 +79,19 @@ SEAL = SEAL.replace("FOLDERS", f"*{FOLDER} | {BYTECODE} | */{BYTECODE}").replace
 CLOSE = r"""
 # Defines `close`: reads paths of folders for bytecode, each ended by NUL, and makes each anew,
 # empty, and such that nobody writes into it without a trace. Where that does not go, Python cannot.
+# And `lay`: reads the same, and makes each that is not there, as Python would.
 close() {
     local paths=()
     mapfile -d '' -t paths
     [ ${#paths[@]} -gt 0 ] || return 0
     printf './%s\0' "${paths[@]}" | xargs -0 rm -rf -- 2>/dev/null || true
     printf './%s\0' "${paths[@]}" | xargs -0 mkdir -m 0555 -- 2>/dev/null || true
+}
+lay() {
+    local paths=()
+    mapfile -d '' -t paths
+    [ ${#paths[@]} -gt 0 ] || return 0
+    printf './%s\0' "${paths[@]}" | xargs -0 mkdir -m 0755 -- 2>/dev/null || true
 }
 """
 
@@ -127,10 +134,10 @@ def grading_scripts(
     no packages), marker, lines of the .pth files there that name the tree, name and text of each of
     `configurations` that the final tree has as a file, marker, what its conftests say of plug-ins
     and settings, marker, what `_supporting_script` prints.
-    restore.sh TREE reads pairs of D, R, C or G and path, each ended by NUL: it removes the first,
-    restores the second, closes the third as CLOSE does, and seals the last, as SEAL does. Then
-    neither the patches nor the final tree can be read any more. Exit status PUT_BACK_FAILED when
-    that does not go, another one when it was ended from outside.
+    restore.sh TREE reads pairs of D, R, C, L or G and path, each ended by NUL: it removes the
+    first, restores the second, closes the third and lays the fourth as CLOSE does, and seals the
+    last, as SEAL does. Then neither the patches nor the final tree can be read any more. Exit
+    status PUT_BACK_FAILED when that does not go, another one when it was ended from outside.
     blob.sh TREE PATH prints a file; exit status ABSENT or NOT_PLAIN.
     """
     return {
@@ -246,12 +253,13 @@ printf '%s\\0' {marker}
 
 def _restore() -> str:
     return f"""{prelude()}{SEAL}{CLOSE}{_WITH_FINAL}
-restored=() removed=() closed=() guarded=()
+restored=() removed=() closed=() laid=() guarded=()
 while IFS= read -r -d '' kind && IFS= read -r -d '' path; do
     case "$kind" in
         R) restored+=("$path") ;;
         D) removed+=("$path") ;;
         C) closed+=("$path") ;;
+        L) laid+=("$path") ;;
         G) guarded+=("$path") ;;
     esac
 done
@@ -265,6 +273,7 @@ if [ ${{#restored[@]}} -gt 0 ]; then
 fi
 rm -rf {_ASIDE}
 {generated_script()}[ ${{#closed[@]}} = 0 ] || printf '%s\\0' "${{closed[@]}}" | close
+[ ${{#laid[@]}} = 0 ] || printf '%s\\0' "${{laid[@]}}" | lay
 {{ [ ${{#guarded[@]}} = 0 ] || printf '%s\\0' "${{guarded[@]}}"; }} | seal
 """
 

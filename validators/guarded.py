@@ -6,7 +6,8 @@ of the tests, their data, are sealed all together and without digests: tests may
 
 A folder that is moved away and back leaves its files as they were: its own mark tells it, as long
 as nothing was put into it since. Bytecode of the tests is kept nowhere: Python would take it for
-the tests themselves. Where it would be is closed, and sealed.
+the tests themselves. Where it would be is closed, and sealed. Where that of other modules will be
+is laid before: else each import would put something into a folder.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +20,7 @@ from validators.grade_scripts import BYTECODE, CLOSE, CODE, FOLDER, SEAL, SEALED
 from validators.model import Outcome
 from validators.restoration import is_kept, rivals
 from validators.run import LISTING_MB, PREPARE_S
-from validators.surroundings import Surroundings
+from validators.surroundings import Surroundings, import_roots
 from validators.testimony import tail
 
 DATA = "data of the tests"
@@ -39,10 +40,12 @@ class Seal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guards:
-    """`paths` are looked after; `closed` are folders for bytecode, in which there is to be none."""
+    """`paths` are looked after; `closed` are folders for bytecode, in which there is to be none,
+    `laid` those in which there may be."""
 
     paths: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
+    laid: tuple[str, ...] = ()
 
     @property
     def sealed(self) -> tuple[str, ...]:
@@ -68,7 +71,7 @@ def guarded_paths(surroundings: Surroundings) -> tuple[str, ...]:
     And where something could be put that would be imported instead: that it is not there is sealed.
     """
     kept = {each for each in surroundings.final_paths if is_kept(each, surroundings)}
-    folders = {f"{folder}{FOLDER}" for folder in _folders(path for path in kept if _is_code(path))}
+    folders = {f"{folder}{FOLDER}" for folder in _folders(filter(_is_code, kept))}
     return tuple(sorted(kept.union(folders, *map(rivals, kept))))
 
 
@@ -85,10 +88,38 @@ def closed_folders(surroundings: Surroundings) -> tuple[str, ...]:
     return tuple(sorted({str(folder) for folder in folders} - taken))
 
 
+def laid_folders(surroundings: Surroundings) -> tuple[str, ...]:
+    """Where Python keeps other bytecode in sealed folders, sorted: of the program's modules, and of
+    packages that can be imported. Not of modules that are data of the tests, as above."""
+    known, closed = surroundings.final_paths, closed_folders(surroundings)
+    beside_tests = {str(PurePosixPath(folder).parent) for folder in closed}
+    roots = {root or "." for root in import_roots(surroundings)} | beside_tests
+
+    def is_package(folder: str) -> bool:
+        parent = str(PurePosixPath(folder).parent)
+        return f"{folder}/__init__.py" in known and (parent in roots or is_package(parent))
+
+    code = {path for path in known if _is_code(path)}
+    kept = {path for path in code if is_kept(path, surroundings)}
+    modules = {path for path in code - kept if path.endswith(".py")}
+    programs = {str(PurePosixPath(path).parent) for path in modules}
+    folders = {each for each in _folders(kept) if each in programs or is_package(each)}
+    return tuple(sorted({f"{folder}/{BYTECODE}" for folder in folders}.difference(closed)))
+
+
 def close(container: Container, folders: Sequence[str]) -> Outcome:
     """Make them such that nothing is kept there; restore.sh does it where there is no build."""
+    return _make(container, "close", folders)
+
+
+def lay(container: Container, folders: Sequence[str]) -> Outcome:
+    """Make those that are not there, as Python would; restore.sh as above."""
+    return _make(container, "lay", folders)
+
+
+def _make(container: Container, how: str, folders: Sequence[str]) -> Outcome:
     return container.exec(
-        ("/bin/bash", "-c", f"{CLOSE}close"),
+        ("/bin/bash", "-c", f"{CLOSE}{how}"),
         timeout_s=PREPARE_S,
         workdir=TREE,
         stdin="".join(f"{path}\0" for path in folders).encode("utf-8", "surrogateescape"),

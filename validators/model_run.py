@@ -11,6 +11,8 @@ from validators.guarded import (
     changed,
     close,
     closed_folders,
+    laid_folders,
+    lay,
     look_again,
     refilled,
     renewed,
@@ -132,11 +134,12 @@ def _build(
 
 
 def _closed(container: Container, surroundings: Surroundings, seals: Seals) -> Seals:
-    """The same, and seals of where no bytecode of the tests is to be."""
-    folders = closed_folders(surroundings)
-    if not folders:
+    """The same as they are now, and seals of where no bytecode of the tests is to be."""
+    folders, laid = closed_folders(surroundings), laid_folders(surroundings)
+    if not folders and not laid:
         return seals
     close(container, folders)
+    lay(container, laid)
     each = {**seals.each, **dict.fromkeys(folders, Seal())}
     wanted = replace(seals, paths=(*seals.paths, *folders), each=each)
     return renewed(wanted, look_again(container, wanted))

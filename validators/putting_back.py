@@ -50,6 +50,7 @@ def put_back(
         *(("D", path) for path in todo.remove),
         *(("R", path) for path in todo.restore),
         *(("C", path) for path in guards.closed),
+        *(("L", path) for path in guards.laid),
         *(("G", path) for path in guards.sealed),
     ]
     told = "".join(f"{kind}\0{path}\0" for kind, path in orders)

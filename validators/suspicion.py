@@ -134,11 +134,14 @@ _STDIN = re.compile(rb"\bstdin\b|\binput\s*\(|\bfileinput\b")
 _MOVES = {
     "moves": re.compile(
         rb"\bos\.(rename|renames|replace|link|symlink)\b|\bshutil\.(move|copytree|rmtree)\b"
-        rb"|\.rename\(|\.replace\(\s{0,9}[\w.]{1,80}\s{0,9}\)|\.(symlink|hardlink)_to\("
+        rb"|\.rename\((?!\s{0,9}(\{|mapper\b|(columns|index)\s{0,9}=))"
+        rb"|\.replace\(\s{0,9}(?![\w.]{0,80}(mapp|dict))[\w.]{1,80}\s{0,9}\)|\.(symlink|hardlink)_to\("
         rb"|\bfrom\s+(os|shutil)\s+import\b[^\n]{0,80}\b(rename|renames|replace|move|copytree)\b"
     )
 }
-"""How a folder can be put in another's place. Alone it says nothing: many programs do that."""
+"""How a folder can be put in another's place. Alone it says nothing: many programs do that.
+
+Left out is what renames and replaces in tables and texts."""
 
 
 def moves(patch: bytes, gold: bytes, *, dropped: Sequence[str] = ()) -> bool:

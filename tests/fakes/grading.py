@@ -80,7 +80,7 @@ class GradingContainer(FakeContainer):
             return self.blobs[command[2], command[3]]
         if script.endswith("}\nseal"):
             return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
-        if "kill" in script or script.endswith("}\nclose"):
+        if "kill" in script or script.endswith(("}\nclose", "}\nlay")):
             return DONE
         if "-printf" in script:
             return self.layouts.pop(0)

@@ -1,6 +1,8 @@
 """Seals show what was changed, and what was changed and put back."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +20,8 @@ from validators.guarded import (
     close,
     closed_folders,
     guarded_paths,
+    laid_folders,
+    lay,
     look,
     look_again,
     refilled,
@@ -146,6 +150,50 @@ def test_closed_is_where_bytecode_of_required_tests_would_be() -> None:
         held=frozenset({"a/tests/test_a.py", "b/test_b.py", "gone.py", "x.json"}),
     )
     assert closed_folders(surroundings) == ("a/__pycache__", "a/tests/__pycache__")
+
+
+IN_PACKAGE = (
+    *("pkg/__init__.py", "pkg/sub/core.py", "pkg/tests/__init__.py", "pkg/tests/test_a.py"),
+    *("pkg/tests/helpers/__init__.py", "pkg/tests/data/x.py", "pkg/tests/data/p/__init__.py"),
+    *("tests/test_b.py", "tests/support/__init__.py", "tests/support/deep/__init__.py"),
+)
+
+
+def in_package() -> Surroundings:
+    """Tests inside the package and outside."""
+    return Surroundings(
+        language=LANGUAGES["python"],
+        packages=(),
+        final_paths=frozenset(IN_PACKAGE),
+        held=frozenset({"pkg/tests/test_a.py", "tests/test_b.py"}),
+    )
+
+
+def test_laid_is_where_other_bytecode_will_be_and_not_among_data() -> None:
+    """`pkg/sub` holds no test: nothing seals it."""
+    folders = ("pkg", "pkg/tests/helpers", "tests/support", "tests/support/deep")
+    assert laid_folders(in_package()) == tuple(f"{folder}/__pycache__" for folder in folders)
+
+
+@pytest.mark.parametrize("is_laid", [True, False])
+def test_imports_put_nothing_into_folders_whose_bytecode_has_its_place(
+    tmp_path: Path, *, is_laid: bool
+) -> None:
+    for path in IN_PACKAGE:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("")
+    container, surroundings = LocalContainer(Script(), folder=tmp_path), in_package()
+    close(container, closed_folders(surroundings))
+    if is_laid:
+        lay(container, (*laid_folders(surroundings), "none/__pycache__"))
+    paths = guarded_paths(surroundings)
+    before = sealed(look(container, paths), paths)
+    modules = "pkg.sub.core, pkg.tests.helpers, tests.support.deep"
+    environment = {key: text for key, text in os.environ.items() if key[:6] != "PYTHON"}
+    code = f"import sys; sys.dont_write_bytecode = False; import {modules}"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
+    assert list((tmp_path / "pkg/__pycache__").iterdir())
+    assert bool(refilled(before, look(container, paths))) is not is_laid
 
 
 def test_what_cannot_be_looked_at_is_no_seal_and_later_a_change(container: LocalContainer) -> None:

@@ -15,7 +15,14 @@ OURS = Outcome(exit_code=0, output=b"[tool:pytest]\naddopts = -ra\n")
 
 def done(container: GradingContainer, todo: Plan, *guarded: str) -> PutBack:
     talk = GradingTalk(container, (), parts=1)
-    found = put_back(container, talk, todo, trees=TREES, guards=Guards(paths=guarded), mark=b"end")
+    found = put_back(
+        container,
+        talk,
+        todo,
+        trees=TREES,
+        guards=Guards(paths=guarded, closed=("c",), laid=("l",)),
+        mark=b"end",
+    )
     assert isinstance(found, PutBack)
     return found
 
@@ -26,8 +33,8 @@ def test_orders_name_what_goes_what_comes_back_and_what_is_guarded() -> None:
     found = done(container, todo, *GUARDED)
     line, _, told = container.orders.partition(b"\n")
     assert line.split() == [str(len(told)).encode(), TREES.final.encode()]
-    assert told.decode() == "D\0conftest.py\0R\0tests/ü.py\0G\0tests/test_a.py\0"
-    assert (found.notes, found.seals.paths) == ((), tuple(GUARDED))
+    assert told.decode() == "D\0conftest.py\0R\0tests/ü.py\0C\0c\0L\0l\0G\0tests/test_a.py\0G\0c\0"
+    assert (found.notes, found.seals.paths) == ((), (*GUARDED, "c"))
     assert container.files == {}
 
 

@@ -262,6 +262,13 @@ def test_reading_input_is_a_means_only_where_code_runs_before_the_reporter(line:
         ("from shutil import copytree, move", True),
         ("path.replace(target)", True),
         ("text.replace('a', 'b')", False),
+        ("table.rename(columns=names)", False),
+        ("table.rename( index=names)", False),
+        ("table.rename({'a': 'b'})", False),
+        ("table.rename(mapper, axis=1)", False),
+        ("text.replace(mapping)", False),
+        ("table.replace(self.mapping)", False),
+        ("here.rename(index)", True),
         ("name = rename", False),
     ],
 )
