@@ -1,11 +1,13 @@
 """What verification reads and leaves: miner.verify.stage.Store."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, func, or_, select
 
+from miner.errors import FatalError
 from miner.model import Candidate, Examined, StoredRecipe
 from miner.store import blobs, documents, leases
 from miner.store.connection import Sql, anew
@@ -24,7 +26,7 @@ class VerifyStore:
     def __init__(self, sql: Sql) -> None:
         self._sql = sql
 
-    def claim(
+    def claim(  # noqa: PLR0913  (for whom, of what, and when)
         self,
         *,
         holder: str,
@@ -33,16 +35,32 @@ class VerifyStore:
         limit: int,
         repo: str | None,
         now: datetime,
+        unread: Callable[[str, FatalError], object] = lambda _name, _error: None,
     ) -> Sequence[Candidate]:
-        """Lease due candidates, in one transaction; see `leases.claim`."""
+        """Lease due candidates, in one transaction; see `leases.claim`.
+
+        What is stored of one may be damaged: its lease ends with that error, `unread` is told its
+        instance id and the error, and others are leased instead.
+        """
         wanted = leases.Wanted(version=version, policy=policy, repo=repo, limit=limit)
         clock = self._sql.going_on(now)  # else a lease could have run out when it is stored
 
-        def claim(connection: Connection) -> Sequence[Candidate]:
-            ids = leases.claim(self._sql, connection, wanted, holder=holder, now=clock())
-            return _candidates(connection, ids)  # what cannot be read is not leased
+        def claim(connection: Connection) -> tuple[Sequence[Candidate], dict[str, FatalError]]:
+            damaged: dict[str, FatalError] = {}
+            at = clock()
+            while ids := leases.claim(self._sql, connection, wanted, holder=holder, now=at):
+                found, errors = _readable(connection, ids)
+                for candidate_id, error in errors.items():
+                    damaged[_end_unread(connection, candidate_id, holder, error, at)] = error
+                if found:
+                    return found, damaged
+            return (), damaged
 
-        return self._sql.persist(claim)  # else what is under way would be given up with the pass
+        # persist: else what is under way would be given up with the pass
+        claimed, damaged = self._sql.persist(claim)
+        for instance_id, error in damaged.items():
+            unread(instance_id, error)
+        return claimed
 
     @anew
     def due(
@@ -110,7 +128,7 @@ class VerifyStore:
             if error is not None:
                 failed = 1 + _failures(connection, row)
                 values["not_before"] = leases.back_off(now, failed=failed)
-            connection.execute(LEASES.update().where(LEASES.c.id == row.id).values(values))
+            _set(connection, row, values)
 
     def _save(
         self,
@@ -199,6 +217,51 @@ def _candidates(connection: Connection, ids: Sequence[int]) -> tuple[Candidate, 
         )
         for wanted in ids
     )
+
+
+def _readable(
+    connection: Connection, ids: Sequence[int]
+) -> tuple[Sequence[Candidate], dict[int, FatalError]]:
+    """Those that can be read, in the order of the ids, and by id what is wrong with the others."""
+    with suppress(FatalError):
+        return _candidates(connection, ids), {}
+    found: list[Candidate] = []
+    damaged: dict[int, FatalError] = {}
+    for each in ids:
+        try:
+            found += _candidates(connection, [each])
+        except FatalError as error:
+            damaged[each] = error
+    return found, damaged
+
+
+def _end_unread(
+    connection: Connection, candidate_id: int, holder: str, error: FatalError, now: datetime
+) -> str:
+    """End the lease of a candidate that cannot be read, as failed; its instance id.
+
+    It waits from the first failure on: this is no hiccup, and others come first.
+    """
+    query = (
+        select(LEASES, CANDIDATES.c.instance_id)
+        .join(CANDIDATES, CANDIDATES.c.id == LEASES.c.candidate_id)
+        .where(
+            LEASES.c.kind == leases.VERIFY,
+            LEASES.c.candidate_id == candidate_id,
+            LEASES.c.holder == holder,
+            LEASES.c.ended_at.is_(None),
+        )
+    )
+    row = connection.execute(query).one()
+    wait = leases.back_off(now, failed=2 + _failures(connection, row))
+    _set(connection, row, {"ended_at": now, "error": str(error), "not_before": wait})
+    return str(row.instance_id)
+
+
+def _set(
+    connection: Connection, row: Row[*tuple[object, ...]], values: Mapping[str, object]
+) -> None:
+    connection.execute(LEASES.update().where(LEASES.c.id == row.id).values(values))
 
 
 def _ours(candidate: Candidate, holder: str) -> ColumnElement[bool]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from datetime import datetime
 
-from miner.errors import told
+from miner.errors import FatalError, told
 from miner.model import Candidate, Examined, Stage, StageReport
 from miner.patience import Patience
 from miner.progress import Progress
@@ -37,10 +37,12 @@ class Books:
 
     def stays_due(self, candidate: Candidate, error: BaseException) -> None:
         """It could not be verified."""
-        self._failed.add(candidate.instance_id)
-        self._last_error = told(error)
+        self._stays_due(candidate.instance_id, told(error))
         self._patience.failed(error)
-        self._progress.tell(Stage.VERIFY, f"{candidate.instance_id}: stays due: {told(error)}")
+
+    def unread(self, instance_id: str, error: FatalError) -> None:
+        """What is stored of it is damaged, which says nothing of the others."""
+        self._stays_due(instance_id, str(error))
 
     def report(self, *, started_at: datetime, ended_at: datetime) -> StageReport:
         """All of it, in candidates: one that failed twice is one to try again."""
@@ -60,6 +62,11 @@ class Books:
         """Why the pass is not complete: it was given up, or nothing could be done."""
         useless = report.done + report.rejected == 0
         return self._patience.given_up or (self._last_error if useless else None)
+
+    def _stays_due(self, instance_id: str, why: str) -> None:
+        self._failed.add(instance_id)
+        self._last_error = why
+        self._progress.tell(Stage.VERIFY, f"{instance_id}: stays due: {why}")
 
     def _tell(self, candidate: Candidate, note: str) -> None:
         self._progress.advance(Stage.VERIFY, f"{candidate.instance_id}: {note}")

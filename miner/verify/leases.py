@@ -1,22 +1,25 @@
 """The leases of one pass: claimed, kept alive, and ended with a result or without."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from typing import Protocol
 
-from miner.errors import MinerError
+from miner.errors import FatalError, MinerError
 from miner.holder import Heartbeat, new_holder
 from miner.model import Candidate, Clock, Examined
 
 HEARTBEAT_S = 30
 """How often a live lease is prolonged; the store says how long it holds and when to give up."""
 
+Unread = Callable[[str, FatalError], object]
+"""Told the instance id of a candidate that cannot be read, and why."""
+
 
 class LeaseRows(Protocol):
     """What leasing reads and leaves. Leases keep two workers off one candidate."""
 
-    def claim(
+    def claim(  # noqa: PLR0913  (for whom, of what, and when)
         self,
         *,
         holder: str,
@@ -25,10 +28,11 @@ class LeaseRows(Protocol):
         limit: int,
         repo: str | None,
         now: datetime,
+        unread: Unread,
     ) -> Sequence[Candidate]:
         """Lease due candidates: newest per instance id, no result for (candidate, verifier
         version, policy, newest maintainer recipe), no live lease, `not_before` passed, attempts
-        left. Ends leases that ran out first."""
+        left. Ends leases that ran out first, and with an error those of what cannot be read."""
         ...
 
     def count_due(
@@ -76,9 +80,9 @@ class Leases:
         )
 
     def claim(
-        self, *, version: int, policy: str, repo: str | None, limit: int
+        self, *, version: int, policy: str, repo: str | None, limit: int, unread: Unread
     ) -> Sequence[Candidate]:
-        """Up to `limit` due candidates, leased; none: nothing is due."""
+        """Up to `limit` due candidates, leased; none: nothing is due that can be read."""
         claimed = self._store.claim(
             holder=self._holder,
             version=version,
@@ -86,6 +90,7 @@ class Leases:
             limit=limit,
             repo=repo,
             now=self._now(),
+            unread=unread,
         )
         for candidate in claimed:
             self._held[candidate.instance_id] = candidate

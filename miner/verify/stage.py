@@ -130,7 +130,11 @@ class _Shift:
         if room <= 0 or self.patience.given_up is not None:
             return False
         claimed = self.leases.claim(
-            version=VERIFIER_VERSION, policy=self.policy.name, repo=repo, limit=room
+            version=VERIFIER_VERSION,
+            policy=self.policy.name,
+            repo=repo,
+            limit=room,
+            unread=self.books.unread,
         )
         self.claimed += len(claimed)
         for candidate in claimed:

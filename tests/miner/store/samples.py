@@ -1,5 +1,6 @@
 """Values as the stages would hand them to the store."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -20,6 +21,8 @@ from miner.model import (
     Stage,
 )
 from miner.store import Database
+from miner.store.blobs import address
+from miner.store.tables import BLOBS, CANDIDATES
 from validators.model import (
     Attempt,
     BuildFailure,
@@ -247,3 +250,19 @@ def with_candidates(database: Database, *numbers: int) -> tuple[Candidate, ...]:
         database.crawl.save_pulls([(pull(one.pull_number), b"{}")])
         database.split.save_split(pull(one.pull_number), one, policy=POLICY)
     return found
+
+
+def damage(database: Database, of: Candidate) -> Callable[[], None]:
+    """Let what is stored of its patch be damaged; returns what mends it."""
+    sql, bad = database._sql, "0" * 64
+    row = CANDIDATES.update().where(CANDIDATES.c.instance_id == of.instance_id)
+    with sql.write() as connection:
+        blob = {"sha256": bad, "size": 1, "content": b"damaged"} | sql.stamp()
+        connection.execute(sql.insert(BLOBS).values(blob))
+        connection.execute(row.values(patch=bad))
+
+    def mend() -> None:
+        with sql.write() as connection:
+            connection.execute(row.values(patch=address(of.patch)))
+
+    return mend

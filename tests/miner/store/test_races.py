@@ -10,12 +10,11 @@ import pytest
 from sqlalchemy import ColumnElement, func, select, text
 from sqlalchemy.engine.interfaces import DBAPICursor
 
-from miner.errors import FatalError
 from miner.model import Depth, Examined, Stage
 from miner.store import Database
 from miner.store.connection import Sql
 from miner.store.sqlite import use_wal
-from miner.store.tables import BLOBS, LEASES, RECIPES, REPO_FACTS, REQUESTS, TOMBSTONES
+from miner.store.tables import RECIPES, REPO_FACTS, REQUESTS, TOMBSTONES
 from tests.miner.store.beside import Act, after_first, race
 from tests.miner.store.samples import (
     NOW,
@@ -142,21 +141,6 @@ def test_a_version_that_was_read_earlier_and_stored_later_is_not_the_newest(
     database.split.save_split(older, rejection(7), policy="p")  # begun before the newer one came
     database.split.save_split(newer, rejection(7, "docs_only"), policy="p")
     assert database.admin.funnel().split_rejections == {"docs_only": 1}
-
-
-def test_what_cannot_be_read_is_not_leased(database: Database, url: str) -> None:
-    with_candidates(database, 1)
-    with database._sql.write() as connection:
-        kept = connection.execute(select(BLOBS.c.sha256, BLOBS.c.content)).all()
-        connection.execute(BLOBS.update().values(content=b"damaged"))
-    with pytest.raises(FatalError, match="is damaged"):
-        _claim(database, holder="h")
-    assert count(url, LEASES.c.id) == 0
-    with database._sql.write() as connection:
-        for row in kept:
-            mended = BLOBS.update().where(BLOBS.c.sha256 == row.sha256)
-            connection.execute(mended.values(content=row.content))
-    assert _claim(database, holder="h") == 1
 
 
 def test_a_look_shows_one_state(database: Database) -> None:

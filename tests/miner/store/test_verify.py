@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import event
 
+from miner.errors import FatalError
 from miner.model import Candidate
 from miner.store import Database
 from miner.store.connection import Sql
@@ -16,6 +17,7 @@ from tests.miner.store.samples import (
     POLICY,
     accepted,
     candidate,
+    damage,
     later,
     pull,
     refused,
@@ -89,6 +91,34 @@ def test_a_lock_lives_however_long_its_taking_took(database: Database, url: str)
         assert late.admin.passes.lock("pass", holder=ME, now=NOW) is None
     assert database.admin.passes.lock("pass", holder=YOU, now=later(seconds=302)) == ME
     assert database.admin.passes.beat("pass", holder=ME, now=later(seconds=302))
+
+
+def test_what_cannot_be_read_is_told_and_parked_and_keeps_no_other_from_its_lease(
+    database: Database,
+) -> None:
+    one, two, three = with_candidates(database, 1, 2, 3)
+    mend = damage(database, three)
+    told: list[tuple[str, str]] = []
+
+    def unread(name: str, error: FatalError) -> None:
+        told.append((name, str(error)))
+
+    assert claim(database, limit=1, unread=unread) == (two,)  # the next one in its place
+    ((name, error),) = told
+    assert name == three.instance_id
+    assert "is damaged" in error
+    assert claim(database, unread=unread) == (one,)
+    assert len(told) == 1  # it waits
+    for each in (one, two):
+        assert database.verify.save_examined(refused(each), holder=ME, now=NOW)
+    for days in range(1, 6):
+        assert claim(database, now=later(days=days), unread=unread) == ()
+    assert len(told) == 5
+    (parked,) = database.admin.status().parked
+    assert (parked.instance_id, parked.failures, parked.last_error) == (name, 5, error)
+    mend()
+    database.admin.request("verify", name, author="ann", reason="restored")
+    assert claim(database, now=later(days=9)) == (three,)
 
 
 def test_a_result_ends_the_work(database: Database) -> None:

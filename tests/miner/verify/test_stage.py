@@ -27,6 +27,7 @@ from tests.fakes.workshop import Answer, FakeWorkshop
 from tests.miner.store.samples import (
     accepted,
     attempt,
+    damage,
     refused,
 )
 from tests.miner.verify.line import Line, Notes, live
@@ -175,6 +176,16 @@ def test_a_failure_of_one_does_not_stop_the_others(line: Line) -> None:
     evidence = line.database.admin.evidence("o__r-2")
     assert evidence is not None
     assert [error for _, error in evidence.failures] == ["KeyError: 'bug'"] * 2
+
+
+def test_what_is_stored_damaged_does_not_stop_the_others(line: Line) -> None:
+    *_, bad = candidates = line.candidates(1, 2, 3)
+    damage(line.database, bad)
+    report = line.verify(FakeWorkshop(answers(candidates)), limit=1)
+    assert (report.done + report.rejected, report.retried) == (1, 1)
+    (told,) = [note for note in line.notes.told if "stays due" in note]
+    assert told.startswith(f"{bad.instance_id}: stays due: The blob ")
+    assert [(name, "damaged" in error) for _, name, error in line.database.admin.status().failures]
 
 
 def test_a_hiccup_is_recorded_and_tried_again_in_the_same_pass(line: Line) -> None:
