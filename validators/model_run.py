@@ -112,7 +112,8 @@ def _build(
     built = look_again(container, seals)
     if converts:
         # it rewrites tests, and runs no code of the guest
-        return None, outcome, _Built(seals=sealed(built, seals.paths))
+        after = sealed(built, seals.paths)
+        return None, outcome, _Built(seals=_closed(container, surroundings, after))
     found = planting(before, layout(container, surroundings), surroundings)
     unwanted = (*found.new, *found.bytecode)
     stuck = () if not unwanted or remove(container, unwanted).ok else unwanted

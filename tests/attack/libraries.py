@@ -135,6 +135,11 @@ _IN_OTHERS = _tested(
 _LATER = replace(TOY, fail_to_pass=("tests/test_more.py::test_more",), pass_to_pass=())
 """The required test is in a module that is imported after others."""
 
+_CONVERTED = replace(
+    _LATER,
+    recipe=replace(RECIPE, build_cmd="python -m lib2to3 --write --nobackups --no-diffs calc"),
+)
+
 _PY_COMPILED = """
 import os, pathlib, py_compile, sys
 from importlib import metadata
@@ -495,6 +500,13 @@ THROUGH_LIBRARIES = (
         attack=in_calc(_PY_COMPILED),
         flags=frozenset({"files_of_tests"}),
         twin={"calc/__init__.py": "from importlib import metadata\n\n" + FIX},
+    ),
+    Attack(
+        name="bytecode for a later test of a project whose sources are Python 2",
+        toy=_CONVERTED,
+        attack=in_calc(_PY_COMPILED),
+        flags=frozenset({"files_of_tests"}),
+        twin={"calc/__init__.py": FIX + "\n\ndef show(text):\n    print text\n"},
     ),
     Attack(
         name="swaps the whole folder of tests and puts it back",

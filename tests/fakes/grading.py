@@ -44,7 +44,7 @@ class GradingContainer(FakeContainer):
     """`looks` are the answers to looking at what is guarded, in order; the last one stays.
 
     `layouts` the same of what lies in the tree; `blobs` by tree and path; `forged` goes into the
-    report.
+    report; `looked` is what was asked for.
     """
 
     script: Script = field(default_factory=Script)
@@ -62,6 +62,7 @@ class GradingContainer(FakeContainer):
     removed: Outcome = DONE
     forged: int = 0
     orders: bytes = b""
+    looked: list[bytes] = field(default_factory=list)
 
     def exec(
         self,
@@ -79,6 +80,7 @@ class GradingContainer(FakeContainer):
         if script.endswith("blob.sh"):
             return self.blobs[command[2], command[3]]
         if script.endswith("}\nseal"):
+            self.looked.append(stdin or b"")
             return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
         if "kill" in script or script.endswith(("}\nclose", "}\nlay")):
             return DONE

@@ -47,11 +47,18 @@ BEGUN = f"\0{PATCHING}\x002\n".encode()
 FULL = b"tar: x: Cannot write: No space left on device"
 
 
-def graded(container: GradingContainer, recipe: Recipe = RECIPE, *, patch: bytes = PATCH) -> Grade:
+def graded(
+    container: GradingContainer,
+    recipe: Recipe = RECIPE,
+    *,
+    patch: bytes = PATCH,
+    test_patch: bytes = b"",
+) -> Grade:
     engine = GradingEngine([], container=container)
     environment = replace(ENVIRONMENT, recipe=recipe)
+    task = replace(TASK, test_patch=test_patch)
     try:
-        return grade(TASK, environment, model_patch=patch, engine=engine, progress=print)
+        return grade(task, environment, model_patch=patch, engine=engine, progress=print)
     finally:
         assert engine.open == 0
 
@@ -287,11 +294,11 @@ BUILT = replace(RECIPE, build_cmd="python setup.py build_ext --inplace")
 REBUILT = [Outcome(exit_code=0, output=seals({"tests/test_a.py": ("converted", 2)}))]
 
 
-def built(container: GradingContainer, recipe: Recipe = BUILT) -> Grade:
+def built(container: GradingContainer, recipe: Recipe = BUILT, *, test_patch: bytes = b"") -> Grade:
     if not container.layouts:
         container.layouts = [layout_of(), layout_of()]
     container.script = PASSING
-    return graded(container, recipe)
+    return graded(container, recipe, test_patch=test_patch)
 
 
 def test_a_build_that_fails_is_the_models() -> None:
@@ -351,6 +358,22 @@ def test_the_conversion_to_python_3_may_change_tests() -> None:
     conversion = converted(RECIPE, "src")
     found = built(GradingContainer(looks=[*REBUILT]), replace(conversion, python="3.8"))
     assert (found.resolved, found.flaw) == (True, None)
+
+
+@pytest.mark.parametrize("recipe", [BUILT, converted(RECIPE, "src")], ids=["built", "converted"])
+def test_after_every_build_bytecode_of_the_tests_is_closed_and_sealed(recipe: Recipe) -> None:
+    """What comes then may import code of the model before the tests, a conversion or not."""
+    told = prepared(final_paths=("t.py", *GUARDED))
+    container = GradingContainer(prepare=Outcome(exit_code=0, output=told))
+    found = built(container, recipe, test_patch=PATCH.replace(b"calc.py", b"t.py"))
+    assert (found.resolved, found.flags) == (True, ())
+    commands = [" ".join(command) for command in container.commands]
+    order = [
+        next(n for n, command in enumerate(commands) if part in command)
+        for part in (str(recipe.build_cmd), "}\nclose")
+    ]
+    assert order == sorted(order)
+    assert [b"\0__pycache__\0" in asked for asked in container.looked] == [False, True, True]
 
 
 @pytest.mark.parametrize("more", [" && python setup.py build", "; true", " --fix all"])
