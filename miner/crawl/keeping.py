@@ -83,7 +83,7 @@ class Errand:
 class Keeper:
     """Stores errands in threads. Leaving its `with` early ends what is open at the next pull."""
 
-    END_S = 10
+    END_S = 10.0
     """How long that may take before a database that is asked something is taken for silent."""
 
     def __init__(self, store: Rows, *, shelf: Shelf, now: Clock) -> None:
@@ -104,8 +104,8 @@ class Keeper:
             errand.abandon()
         self._pool.shutdown(wait=False, cancel_futures=True)
         begun = [each for each in self._stored if not each.cancelled()]
-        if wait(begun, timeout=self.END_S).not_done:
-            self._store.interrupt()
+        while wait(begun, timeout=self.END_S).not_done:
+            self._store.interrupt()  # again, as what lost its connection is begun anew on another
         self._pool.shutdown(wait=True)
 
     def begin(self, repo: Repo) -> tuple[Errand, Future[int]]:
