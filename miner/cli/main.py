@@ -37,13 +37,16 @@ _MACHINE_FAILED = frozenset(
 )
 """What another try may be granted; every other refusal needs a person."""
 
+_AGAIN_S = 0.05
+"""When a Ctrl-C that was lost is raised again: after the disposal in which it was lost."""
+
 _NO_THREAD = "can't start new thread"
 """Python's words, with no class of their own."""
 
 
 def main() -> None:
     """The `miner` command."""
-    signal.signal(signal.SIGTERM, _stop)
+    heed_signals()
     _open_what_is_closed()
     code = run(sys.argv[1:])
     try:
@@ -52,6 +55,25 @@ def main() -> None:
         _say_no_more()
         code = code if isinstance(error, BrokenPipeError) else _tell(_file_trouble(error))
     sys.exit(code)
+
+
+def heed_signals() -> None:
+    """SIGTERM ends as Ctrl-C does, and neither is lost where Python would only print it.
+
+    What is raised while an object is being disposed of (`__del__`, a weak reference's callback)
+    goes to the unraisable hook and nowhere else: from there it is raised again, a moment later.
+    """
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGALRM, _stop)
+    usual = sys.unraisablehook
+
+    def unraisable(lost: "sys.UnraisableHookArgs") -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        else:
+            usual(lost)
+
+    sys.unraisablehook = unraisable
 
 
 def run(arguments: Sequence[str]) -> int:

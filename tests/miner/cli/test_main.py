@@ -232,3 +232,29 @@ def test_a_command_takes_only_what_it_needs() -> None:
     ended = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     heavy = {"github", "sqlalchemy", "docker", "requests", "miner.demo", "apscheduler"}
     assert heavy & set(ended.stdout.split()) == set()
+
+
+LOST = """
+import os, signal, sys, time
+from miner.cli.main import heed_signals
+
+class Disposed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.{name})
+        time.sleep(0)  # a handler is called between two instructions
+
+heed_signals()
+try:
+    Disposed()
+    time.sleep(100)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_that_comes_while_something_is_disposed_of_is_obeyed(name: str) -> None:
+    """Python prints it there, and goes on."""
+    command = [sys.executable, "-c", LOST.format(name=name)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=50, check=True)
+    assert (ended.stdout, ended.stderr) == ("stopped\n", "")
