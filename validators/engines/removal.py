@@ -14,7 +14,9 @@ AT_ONCE = 4
 class Removals:
     """The removals of one engine that are under way, each in a thread of its own.
 
-    No pool: one that cannot start a thread raises, and yet keeps what it was given for later.
+    No pool: one that cannot start a thread raises, and yet keeps what it was given for later. The
+    program's end waits for none of them, `close` does: what an engine that fell silent keeps is
+    swept by the next start.
     """
 
     def __init__(self) -> None:
@@ -41,7 +43,7 @@ class Removals:
             return
         try:
             thread = threading.Thread(
-                target=self._beside, args=(removal, going_on), name="remove", daemon=False
+                target=self._beside, args=(removal, going_on), name="remove", daemon=True
             )
             thread.start()
         except RuntimeError:

@@ -1,5 +1,7 @@
 """Removals go on in the background: few at a time, none forgotten, failures told once."""
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -100,3 +102,15 @@ def test_what_a_lack_of_threads_left_is_not_done_again_by_a_later_thread(
 def fail() -> None:
     """A removal that the engine refuses."""
     raise EngineUnavailableError("The container engine failed to remove a container: busy.")
+
+
+NEVER = """
+import threading
+from validators.engines.removal import Removals
+
+Removals().begin(threading.Event().wait)
+"""
+
+
+def test_the_end_of_the_program_waits_for_no_engine_that_is_silent() -> None:
+    subprocess.run([sys.executable, "-c", NEVER], timeout=50, check=True)
