@@ -11,33 +11,28 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from miner.errors import MinerError
+from validators.processes import HIDDEN, boot, namespace, started
 
 END_S = 5
 """So long the end waits for a beat that is under way: on a database that is silent it is not."""
-
-_PROC = Path("/proc")
-
-_HIDDEN = "hidden"
-"""Instead of a start: there is such a process, of a user whose processes are not shown to us."""
 
 
 def new_holder() -> str:
     """A name for one piece of work of this process, unlike any other."""
     pid = os.getpid()
-    return f"{_machine()}/{pid}/{_started(pid) or 0}/{secrets.token_hex(4)}"
+    return f"{_machine()}/{pid}/{started(pid) or 0}/{secrets.token_hex(4)}"
 
 
 def is_dead(holder: str) -> bool:
     """Surely dead: a process of this machine that is no more. False when that cannot be known."""
     machine, _, rest = holder.partition("/")
     pid, _, rest = rest.partition("/")
-    started, _, _ = rest.partition("/")
-    if machine != _machine() or not pid.isdecimal() or started in {"", "0", _HIDDEN}:
+    began, _, _ = rest.partition("/")
+    if machine != _machine() or not pid.isdecimal() or began in {"", "0", HIDDEN}:
         return False
-    return _started(int(pid)) not in {started, _HIDDEN}
+    return started(int(pid)) not in {began, HIDDEN}
 
 
 class Heartbeat:
@@ -82,31 +77,7 @@ class Heartbeat:
 
 
 def _machine() -> str:
-    try:
-        boot = (_PROC / "sys/kernel/random/boot_id").read_text("ascii").strip()
-        space = (_PROC / "self/ns/pid").readlink().name
-    except OSError:
+    booted, space = boot(), namespace()
+    if not booted or not space:
         return socket.gethostname()
-    return f"{socket.gethostname()}-{boot[:8]}-{space.strip('pid:[]')}"
-
-
-def _started(pid: int) -> str | None:
-    """Clock ticks after boot at which the process began; None when it is gone or a zombie."""
-    try:
-        stat = (_PROC / str(pid) / "stat").read_text("utf-8", errors="replace")
-    except OSError:
-        return _HIDDEN if _is_there(pid) else None
-    # the command's name is in parentheses and may hold spaces: proc(5)
-    fields = stat.rpartition(")")[2].split()
-    return None if fields[0] in {"Z", "X"} else fields[19]
-
-
-def _is_there(pid: int) -> bool:
-    """Whether a signal would find it, also where /proc is mounted with `hidepid`."""
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True
+    return f"{socket.gethostname()}-{booted[:8]}-{space}"

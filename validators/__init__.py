@@ -20,7 +20,7 @@ One run        run.py  a fresh container, patches on, tests under limits → Run
                patching.py, worktree.py  patches onto a tree     selection.py  which test files
                trial.py  what is asked of one run         bytecode.py  compiled once for all runs
                recognition.py  is what a recipe names known?
-               plural.py  a number with its noun (pure)
+               plural.py  a number with its noun (pure)  processes.py  is it still the one it was?
 Verdicts       examination.py  recipes tried in order → Examination
                verification.py  repeated runs → Verdict   grading.py  its rules (pure)
                flakiness.py  how much repeats differ (pure)

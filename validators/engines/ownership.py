@@ -8,15 +8,11 @@ process cannot see (another host, another pid namespace) nothing is said.
 import os
 import uuid
 from dataclasses import dataclass
-from pathlib import Path
+
+from validators.processes import HIDDEN, boot, namespace, started
 
 OWNER_LABEL = "miner.owner"
 SESSION_LABEL = "miner.session"
-
-_PROC = Path("/proc")
-
-_HIDDEN = "hidden"
-"""Instead of a start: there is such a process, of a user whose processes are not shown to us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,7 @@ class Owner:
 
 def this_process() -> Owner:
     """The running process. Where /proc is missing, parts are empty and nobody is ever dead."""
-    return Owner(_boot(), _namespace(), os.getpid(), _started(os.getpid()))
+    return Owner(boot(), namespace(), os.getpid(), started(os.getpid()))
 
 
 def new_session() -> str:
@@ -54,46 +50,6 @@ def is_dead(owner: Owner) -> bool:
     """True only when this process can be sure: same boot, same pid namespace, process gone."""
     if not owner.boot or not owner.namespace:
         return False
-    if owner.boot != _boot() or owner.namespace != _namespace():
+    if owner.boot != boot() or owner.namespace != namespace():
         return False
-    return _started(owner.pid) not in {owner.started, _HIDDEN}
-
-
-def _boot() -> str:
-    return _read(_PROC / "sys/kernel/random/boot_id").strip()
-
-
-def _namespace() -> str:
-    try:
-        return (_PROC / "self/ns/pid").readlink().name.strip("pid:[]")
-    except OSError:
-        return ""
-
-
-def _started(pid: int) -> str:
-    """Field 22 of /proc/PID/stat; a zombie counts as gone. The name in field 2 may hold spaces."""
-    stat = _read(_PROC / str(pid) / "stat")
-    if not stat and _is_there(pid):
-        return _HIDDEN
-    fields = stat.rpartition(")")[2].split()
-    if len(fields) < 20 or fields[0] in {"Z", "X"}:
-        return ""
-    return fields[19]
-
-
-def _is_there(pid: int) -> bool:
-    """Whether a signal would find it, also where /proc is mounted with `hidepid`."""
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    return started(owner.pid) not in {owner.started, HIDDEN}
