@@ -7,6 +7,10 @@ There are never more than a few, so an engine that lags behind slows down those 
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
+from functools import partial
+
+from validators.engines.faults import beside
+from validators.errors import EngineUnavailableError
 
 AT_ONCE = 4
 
@@ -41,13 +45,11 @@ class Removals:
         if closed:
             self._carry_out(removal)
             return
+        work = partial(self._beside, removal, going_on)
         try:
-            thread = threading.Thread(
-                target=self._beside, args=(removal, going_on), name="remove", daemon=True
-            )
-            thread.start()
-        except RuntimeError:
-            self._beside(removal, going_on)
+            beside(work, name="remove")
+        except EngineUnavailableError:
+            work()
 
     def check(self) -> None:
         """Raise the first failure that was not told yet: an engine that keeps what it shall remove
