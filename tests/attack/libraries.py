@@ -4,6 +4,7 @@ package ships, its data and examples, bytecode, and what is imported before anyt
 # ruff: noqa: E501 - programs inside strings
 
 from dataclasses import replace
+from textwrap import indent
 
 from tests.attack.cases import (
     BUG,
@@ -15,6 +16,7 @@ from tests.attack.cases import (
     TEST_ADD,
     TEST_MORE,
     TEST_MUL,
+    TOLD_RUN,
     TOY,
     Attack,
     fixed_and,
@@ -292,17 +294,7 @@ line = sys.stdin.readline().split()
 if line[:1] == ["mi" + "ner-report"]:
     nonce, pipe = line[1:3]
     ids = IDS
-    records = [{"event": "begin", "runner": "pytest"}, {"event": "items", "ids": ids},
-               {"event": "collected", "count": len(ids)}]
-    for name in ids:
-        records.append({"event": "start", "id": name})
-        for when in ("setup", "call", "teardown"):
-            records.append({"event": "phase", "id": name, "when": when, "outcome": "passed"})
-    records.append({"event": "end", "status": 0})
-    with open(pipe, "w") as out:
-        for record in records:
-            out.write("\\n" + nonce + " . " + str(record).replace("'", chr(34)) + "\\n")
-            out.flush()
+TOLD
     import posix
     getattr(posix, "_ex" + "it")(0)
 
@@ -313,6 +305,10 @@ class Slow(UserWarning):
 """.replace(
     "IDS",
     repr([*TOY.fail_to_pass, *TOY.pass_to_pass]).replace("tests/test_", "tests/te' 'st_"),
+).replace("TOLD\n", indent(TOLD_RUN, "    "))
+_WARNS = fixed_and(
+    "import warnings\n\n\nclass Slow(UserWarning):\n    pass\n\n\ndef slow():\n"
+    "    warnings.warn('slow', Slow, stacklevel=2)"
 )
 _SLOW = "\n\nclass Slow(UserWarning):\n    pass\n"
 _WARNED = replace(
@@ -591,20 +587,14 @@ THROUGH_LIBRARIES = (
         toy=_WARNED,
         attack={"calc/__init__.py": _TOLD_EARLY + BUG},
         flags=frozenset({"our_reporter"}),
-        twin=fixed_and(
-            "import warnings\n\n\nclass Slow(UserWarning):\n    pass\n\n\ndef slow():\n"
-            "    warnings.warn('slow', Slow, stacklevel=2)"
-        ),
+        twin=_WARNS,
     ),
     Attack(
         name="a category of warnings that a variable names reads the nonce",
         toy=_WARNED_BY_VARIABLE,
         attack={"calc/__init__.py": _TOLD_EARLY + BUG},
         flags=frozenset({"our_reporter"}),
-        twin=fixed_and(
-            "import warnings\n\n\nclass Slow(UserWarning):\n    pass\n\n\ndef slow():\n"
-            "    warnings.warn('slow', Slow, stacklevel=2)"
-        ),
+        twin=_WARNS,
     ),
     Attack(
         name="a script that starts pytest imports the package, which reads the nonce",
