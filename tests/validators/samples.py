@@ -4,8 +4,11 @@ import io
 import tarfile
 import zipfile
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
+from tests.fakes.installs import LOCK
 from validators.certificates import system_certificates
+from validators.model import Recipe, Tree
 
 SAMPLE: Mapping[str, bytes] = {
     "pyproject.toml": (
@@ -23,6 +26,11 @@ SAMPLE: Mapping[str, bytes] = {
     ),
 }
 """Its version comes from git, its tests need a file that only an install makes."""
+
+DATE = datetime(2024, 5, 6, tzinfo=UTC)
+RECIPE = Recipe(
+    language="python", python="3.12", requirements=(".", "pytest"), cutoff_at=DATE, lock=LOCK
+)
 
 CA_BUNDLE = system_certificates()
 """What this machine trusts: containers behind a TLS proxy must trust it too."""
@@ -64,3 +72,8 @@ def thing_index(wheels: Mapping[str, bytes]) -> Mapping[str, bytes]:
 
 
 THING = thing_wheel("1.0", "first")
+
+
+def tree_of(files: Mapping[str, bytes] = SAMPLE, *, commit: str = "c" * 40) -> Tree:
+    """The sample, or other files, as the tree of a commit."""
+    return Tree(commit=commit, committed_at=DATE, tar=sample_tar(files), nearest_tag="v1.0")

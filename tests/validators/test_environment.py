@@ -12,11 +12,14 @@ from tests.fakes.installs import LOCK, InstallingEngine, silent
 from tests.real_engine import HERE
 from tests.validators.samples import (
     CA_BUNDLE,
+    DATE,
+    RECIPE,
     SAMPLE,
     THING,
     sample_tar,
     thing_index,
     thing_wheel,
+    tree_of,
 )
 from validators.engine import TREE, VENV, ContainerEngine
 from validators.engines import connect
@@ -42,15 +45,7 @@ from validators.model import (
     Tree,
 )
 
-DATE = datetime(2024, 5, 6, tzinfo=UTC)
 BASE = Image(digest="sha256:base", tag="miner-base:x")
-RECIPE = Recipe(
-    language="python", python="3.12", requirements=(".", "pytest"), cutoff_at=DATE, lock=LOCK
-)
-
-
-def _tree(files: Mapping[str, bytes] = SAMPLE, *, commit: str = "c" * 40) -> Tree:
-    return Tree(commit=commit, committed_at=DATE, tar=sample_tar(files), nearest_tag="v1.0")
 
 
 def _key(
@@ -62,7 +57,7 @@ def _key(
     own: bool = False,
 ) -> str:
     return environment_key(
-        KeyedTree.of(tree or _tree()),
+        KeyedTree.of(tree or tree_of()),
         recipe,
         base=base.digest,
         repository=repository,
@@ -73,7 +68,7 @@ def _key(
 
 def test_commits_with_the_same_dependencies_share_a_key() -> None:
     changed = {**SAMPLE, "src/sample/__init__.py": b"def answer():\n    return 43\n"}
-    assert _key(_tree(changed, commit="d" * 40)) == _key()
+    assert _key(tree_of(changed, commit="d" * 40)) == _key()
 
 
 @pytest.mark.parametrize(
@@ -85,7 +80,7 @@ def test_commits_with_the_same_dependencies_share_a_key() -> None:
     ],
 )
 def test_what_shapes_the_install_shapes_the_key(changed: Mapping[str, bytes]) -> None:
-    assert _key(_tree({**SAMPLE, **changed})) != _key()
+    assert _key(tree_of({**SAMPLE, **changed})) != _key()
 
 
 @pytest.mark.parametrize(
@@ -108,7 +103,7 @@ def test_how_tests_are_run_does_not_shape_the_key() -> None:
 
 
 def test_an_environment_of_its_own_is_of_one_commit() -> None:
-    assert _key(own=True) != _key(_tree(commit="d" * 40), own=True)
+    assert _key(own=True) != _key(tree_of(commit="d" * 40), own=True)
 
 
 def test_a_plain_install_is_shared_with_no_other_commit() -> None:
@@ -117,7 +112,7 @@ def test_a_plain_install_is_shared_with_no_other_commit() -> None:
     first = _scripted(engine, recipe)
     assert isinstance(first, Environment)
     assert first.key == _key(recipe=first.recipe, base=first.base_image, own=True)
-    other = _scripted(engine, recipe, tree=_tree(commit="d" * 40))
+    other = _scripted(engine, recipe, tree=tree_of(commit="d" * 40))
     assert isinstance(other, Environment)
     assert not other.reused
 
@@ -133,9 +128,9 @@ def test_a_repository_that_copies_anothers_files_has_an_environment_of_its_own()
     """The key names the files that an install reads, not the modules that those import."""
     build = {**SAMPLE, "setup.py": b"import helper\n", "helper.py": b"raise SystemExit('stolen')\n"}
     engine = InstallingEngine(scripts=())
-    copied = _scripted(engine, RECIPE, tree=_tree(build), repository="stranger/name")
+    copied = _scripted(engine, RECIPE, tree=tree_of(build), repository="stranger/name")
     honest = {**build, "helper.py": b""}
-    built = _scripted(engine, RECIPE, tree=_tree(honest), repository="owner/name")
+    built = _scripted(engine, RECIPE, tree=tree_of(honest), repository="owner/name")
     assert isinstance(copied, Environment)
     assert isinstance(built, Environment)
     assert not built.reused
@@ -211,7 +206,7 @@ def test_a_file_that_names_another_index_is_a_failure_with_its_name(line: str) -
     files = {**SAMPLE, "needs.txt": option + b"\nsix\n", "all.txt": b"-r needs.txt\n"}
     engine = InstallingEngine(scripts=())
     recipe = replace(RECIPE, lock=None, requirements=(line,))
-    built = _scripted(engine, recipe, tree=_tree(files))
+    built = _scripted(engine, recipe, tree=tree_of(files))
     assert isinstance(built, BuildFailure)
     assert (built.failure_class, built.detail) == (FailureClass.OUTSIDE_TREE, option.decode())
     assert not _resolved(engine)
@@ -383,7 +378,7 @@ def test_what_needs_the_lock_is_not_built_beside_it(recipe: Recipe) -> None:
 def test_a_build_that_would_not_be_found_again_is_not_made() -> None:
     files = {"setup.py": b"import x\nsetup(name=x.y)\n", "src/sample/__init__.py": b""}
     engine = InstallingEngine(scripts=())
-    assert isinstance(_scripted(engine, RECIPE, tree=_tree(files)), Environment)
+    assert isinstance(_scripted(engine, RECIPE, tree=tree_of(files)), Environment)
     assert not any(AHEAD in line for line in engine.installs[0].lines)
 
 
@@ -445,7 +440,7 @@ def _scripted(
     maker: Maker = Maker.MINER,
 ) -> Environment | BuildFailure:
     return build_environment(
-        tree or _tree(),
+        tree or tree_of(),
         recipe,
         patches=patches,
         repository=repository,
@@ -489,7 +484,7 @@ def _real(
     patches: tuple[bytes, ...] = (),
 ) -> Environment | BuildFailure:
     return build_environment(
-        tree or _tree(),
+        tree or tree_of(),
         recipe,
         patches=patches,
         repository="owner/name",
@@ -505,7 +500,7 @@ def _of_index(
 ) -> Environment | BuildFailure:
     """An environment of thing, made anew from an empty cache, and removed again."""
     made = build_environment(
-        _tree(thing_index(wheels)),
+        tree_of(thing_index(wheels)),
         Recipe(
             language="python",
             python="3.12",
@@ -636,7 +631,7 @@ class TestReal:
             b"setuptools.setup(name='sample', package_dir={'': 'src'}, packages=['sample'])\n"
         )
         files = {"setup.py": script, "src/sample/__init__.py": b""}
-        built = _real(engine, sample.recipe, tree=_tree(files))
+        built = _real(engine, sample.recipe, tree=tree_of(files))
         assert isinstance(built, Environment), built
         try:
             with engine.run(built.image, Limits()) as container:
@@ -648,7 +643,7 @@ class TestReal:
     def test_the_same_key_is_found_at_once(
         self, engine: ContainerEngine, sample: Environment
     ) -> None:
-        again = _real(engine, sample.recipe, tree=_tree(commit="d" * 40))
+        again = _real(engine, sample.recipe, tree=tree_of(commit="d" * 40))
         assert isinstance(again, Environment)
         assert again.reused
         assert again.image == sample.image
@@ -678,7 +673,7 @@ class TestReal:
         )
         recipe = replace(RECIPE, lock=None, requirements=(".",))
         built = build_environment(
-            _tree(),
+            tree_of(),
             recipe,
             patches=(b"", patch),
             repository="owner/name",
@@ -715,7 +710,7 @@ class TestReal:
             requirements=(".", requirement),
             cutoff_at=datetime(2025, 6, 1, tzinfo=UTC),
         )
-        built = _real(engine, recipe, tree=_tree(files), patches=(b"", patch))
+        built = _real(engine, recipe, tree=tree_of(files), patches=(b"", patch))
         assert isinstance(built, Environment), built
         engine.remove_image(built.image)
         assert "pytest==5.4.3" in built.packages
@@ -753,7 +748,7 @@ class TestReal:
         self, engine: ContainerEngine, sample: Environment
     ) -> None:
         later = replace(sample.recipe, cutoff_at=datetime(2025, 6, 1, tzinfo=UTC))
-        other = _tree({**SAMPLE, "requirements.txt": b"# other key\n"})
+        other = tree_of({**SAMPLE, "requirements.txt": b"# other key\n"})
         again = _real(engine, later, tree=other)
         assert isinstance(again, Environment)
         anew = _real(engine, replace(later, lock=None), tree=other)
@@ -782,8 +777,8 @@ class TestReal:
         recipe = replace(
             RECIPE, lock=None, project_install=install, source_paths=("src",), requirements=(".",)
         )
-        later = _real(engine, recipe, tree=_tree(future, commit="f" * 40))
-        built = _real(engine, recipe, tree=_tree(base))
+        later = _real(engine, recipe, tree=tree_of(future, commit="f" * 40))
+        built = _real(engine, recipe, tree=tree_of(base))
         assert isinstance(later, Environment)
         assert isinstance(built, Environment)
         try:

@@ -9,7 +9,13 @@ import pytest
 
 from tests.fakes.installs import LOCK, InstallingEngine, silent
 from tests.real_engine import HERE
-from tests.validators.samples import SAMPLE, THING, sample_tar, thing_index, thing_wheel
+from tests.validators.samples import (
+    RECIPE,
+    THING,
+    thing_index,
+    thing_wheel,
+    tree_of,
+)
 from validators import locks
 from validators.engine import TREE, VENV, ContainerEngine
 from validators.engines import connect
@@ -25,19 +31,10 @@ from validators.model import (
     Outcome,
     ProjectInstall,
     Recipe,
-    Tree,
 )
 
-DATE = datetime(2024, 5, 6, tzinfo=UTC)
-RECIPE = Recipe(
-    language="python", python="3.12", requirements=(".", "pytest"), cutoff_at=DATE, lock=LOCK
-)
 LOGS = Path(__file__).parent / "languages" / "python" / "logs"
 AHEAD = "/tmp/miner/aside/bin/python"
-
-
-def tree_of(files: Mapping[str, bytes] = SAMPLE) -> Tree:
-    return Tree(commit="c" * 40, committed_at=DATE, tar=sample_tar(files), nearest_tag="v1.0")
 
 
 def _scripted(engine: InstallingEngine, recipe: Recipe) -> Environment | BuildFailure:
